@@ -1,0 +1,69 @@
+"""The pieces that events and views share: planned tasks, questions, failures.
+
+Promises: like events, their field order is the wire format.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import msgspec
+
+
+class Part(msgspec.Struct, array_like=True):
+    """A piece of an event or of a snapshot. The codec looks for user values in `VALUES` only."""
+
+    VALUES: ClassVar[tuple[str, ...]] = ()
+
+
+class Sent(Part, tag=0):
+    """A task made by `Send`: its node and its whole input."""
+
+    VALUES = ("arg",)
+    node: str
+    arg: Any
+    timeout: float | None = None
+    origin: list[int] | None = None
+
+
+class Carried(Part, tag=1):
+    """A task that goes on under a new step with the journal it had: `origin` is where it began."""
+
+    node: str
+    origin: list[int]
+    writes: list[dict[str, Any]] | None = None  # not None: it had already finished
+    goto: list[str | Sent] | None = None
+    VALUES = ("writes", "goto")
+
+
+Target = str | Sent
+Planned = str | Sent | Carried
+
+
+class ErrorInfo(Part):
+    """A failure as it is kept: enough to show it, and to raise builtin types again."""
+
+    VALUES = ("args",)
+    type_name: str
+    message: str
+    traceback: str = ""
+    args: Any = None  # plain arguments, when the type is a builtin that can be rebuilt from them
+
+
+class Question(Part):
+    """What a person is asked, as they saw it."""
+
+    VALUES = ("payload", "default")
+    id: str
+    key: str | None
+    fingerprint: str  # of the payload
+    use: int  # the nth with this key (or this fingerprint) in its pass
+    payload: Any
+    schema: dict[str, Any] | None = None  # JSON Schema of the answer
+    deadline: int | None = None
+    has_default: bool = False
+    default: Any = None
+    on_timeout: str | None = None
+    volatile: bool = False
+    changes: int = 0  # how often its predecessors at this place were superseded
+    router: bool = False  # asked by the task's conditional edge, not by its node
