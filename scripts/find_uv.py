@@ -1,7 +1,8 @@
 """Find uv, or bring it into .tools/ with whatever this machine has.
 
-Promises: prints each way that is tried; what it installs is pinned by hash in requirements/tools.txt
-and stays inside the checkout (apart from Debian's python3-venv, asked for only by root and last).
+Promises: prints each way that is tried; what it installs is pinned by hash in
+requirements/tools.txt and stays inside the checkout (apart from Debian's python3-venv, which is
+the last way and taken by root only).
 Called by `environments` and `lock`.
 """
 

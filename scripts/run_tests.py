@@ -1,4 +1,4 @@
-"""Run the unit tests on every supported Python of this machine, then the whole suite on the main one.
+"""Run the unit tests on every other Python of this machine, then the whole suite on the main one.
 
 Promises: the main suite comes last, so its summary is the last thing printed; a failure anywhere
 fails the call. `--unit` in front runs only the unit tests of the main Python; what follows goes to

@@ -94,14 +94,11 @@ if TYPE_CHECKING:
         Unsupported as Unsupported,
     )
     from caesura.stores.encrypted import EncryptedStore as EncryptedStore
-    from caesura.stores.memory import (
-        MemoryStore as InMemorySaver,
-        MemoryStore as MemoryStore,
-    )
-    from caesura.stores.sqlite import (
-        SqliteStore as SqliteSaver,
-        SqliteStore as SqliteStore,
-    )
+    from caesura.stores.memory import MemoryStore as MemoryStore
+    from caesura.stores.sqlite import SqliteStore as SqliteStore
+
+    InMemorySaver = MemoryStore
+    SqliteSaver = SqliteStore
 
 # Where each module's public names live; `public=home` where a name is known under another one too.
 _HOMES = {
