@@ -37,10 +37,10 @@ def profile(measurement: Measurement, scale: Scale, parent: Path | None) -> str:
 
     unprofiled = threading.Thread.run
 
-    def run_thread(thread: threading.Thread) -> None:
-        profiled(lambda: unprofiled(thread))
+    def run_thread(self: threading.Thread) -> None:
+        profiled(lambda: unprofiled(self))
 
-    threading.Thread.run = run_thread  # type: ignore[method-assign, assignment]
+    threading.Thread.run = run_thread  # type: ignore[method-assign]
     try:
         with tempfile.TemporaryDirectory(prefix="bench-", dir=parent) as directory:
             program(Path(directory), measurement.sizes["smoke"])  # imports are not what we look for
@@ -48,7 +48,7 @@ def profile(measurement: Measurement, scale: Scale, parent: Path | None) -> str:
         with tempfile.TemporaryDirectory(prefix="bench-", dir=parent) as directory:
             profiled(lambda: program(Path(directory), measurement.sizes[scale]))
     finally:
-        threading.Thread.run = unprofiled  # type: ignore[method-assign, assignment]
+        threading.Thread.run = unprofiled  # type: ignore[method-assign]
 
     text = io.StringIO()
     stats = pstats.Stats(*profiles, stream=text)
