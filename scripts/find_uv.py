@@ -30,8 +30,9 @@ def find_uv() -> Path:
         if uv and _works(uv):
             return uv
     sys.exit(
-        "uv is not on PATH and could not be installed: this Python has neither pip nor venv.\n"
-        "Install one of them (on Debian, as root: apt-get install python3-venv) and try again."
+        "uv is not on PATH and could not be installed; what was tried is above.\n"
+        "Install uv yourself, or give this Python pip or venv\n"
+        "(on Debian, as root: apt-get install python3-venv), and try again."
     )
 
 
@@ -62,10 +63,15 @@ def _by_venv_from_apt() -> Path | None:
     say("installing Debian's python3-venv with apt-get")
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
     for step in (["update", "-qq"], ["install", "-y", "-qq", "--no-install-recommends"]):
-        packages = ["python3-venv", "ca-certificates"] if step[0] == "install" else []
+        packages = ["python3-venv", *_certificates()] if step[0] == "install" else []
         if not _loud(["apt-get", *step, *packages], environment):
             return None
     return _by_venv()
+
+
+def _certificates() -> list[str]:
+    """Asked for only where there are none: a machine may have its own in the same place."""
+    return [] if Path("/etc/ssl/certs/ca-certificates.crt").exists() else ["ca-certificates"]
 
 
 def _works(uv: Path) -> bool:
