@@ -16,7 +16,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 TOOLS = ROOT / ".tools"
-PINS = ROOT / "requirements" / "tools.txt"
+HASHED = ["--require-hashes", "-r", ROOT / "requirements" / "tools.txt"]
 
 
 def find_uv() -> Path:
@@ -42,7 +42,7 @@ def _by_pip() -> Path | None:
     if not _quiet([*pip, "--version"]):
         return None
     say("installing uv into .tools/uv with pip")
-    done = _loud([*pip, "install", "-q", "--target", target, "--require-hashes", "-r", PINS])
+    done = _loud([*pip, "install", "-q", "--target", target, *HASHED])
     return target / "bin" / "uv" if done else None
 
 
@@ -53,7 +53,7 @@ def _by_venv() -> Path | None:
         say("this Python cannot make one (python3-venv is missing)")
         return None
     pip = [target / "bin" / "python", "-m", "pip", "--disable-pip-version-check"]
-    done = _loud([*pip, "install", "-q", "--require-hashes", "-r", PINS])
+    done = _loud([*pip, "install", "-q", *HASHED])
     return target / "bin" / "uv" if done else None
 
 
