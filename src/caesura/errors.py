@@ -51,10 +51,12 @@ class InvalidGraph(AuthoringError, ValueError):
 class UnknownNode(InvalidGraph):
     """An edge, a goto or a breakpoint names a node that was never added."""
 
-    def __init__(self, name: str, *, where: str, known: Collection[str]) -> None:
+    def __init__(
+        self, name: str, *, where: str, known: Collection[str], verb: str = "leads to"
+    ) -> None:
         self.name, self.where, self.known = name, where, tuple(known)
         hint = nearest(name, known, f"Add it with graph.add_node({name!r}, ...).")
-        super().__init__(f"{where} leads to {name!r}, which is no node. {hint}")
+        super().__init__(f"{where} {verb} {name!r}, which is no node. {hint}")
 
 
 class Unsupported(AuthoringError, NotImplementedError):
@@ -64,6 +66,10 @@ class Unsupported(AuthoringError, NotImplementedError):
 # ---------------------------------------------------------------------------------- running nodes
 class InvalidUpdateError(AuthoringError):
     """What a node returned cannot be applied to the state."""
+
+
+class DroppedKeyWarning(UserWarning):
+    """A node wrote a key that the state does not have. Said once per key and graph."""
 
 
 class EmptyInputError(AuthoringError):
@@ -328,6 +334,38 @@ class UnknownFormat(StoreTrouble):
         super().__init__(
             f"This log was written in format {found}; this version reads up to {known}. Upgrade "
             f"caesura here, or go on with the version that wrote it. Nothing was changed."
+        )
+
+
+class UnknownEvent(UnknownFormat):
+    """The log holds a kind of event that only a newer version knows."""
+
+    def __init__(self, tag: int, known: int) -> None:
+        super().__init__(known, known)
+        self.tag = tag
+        self.args = (
+            f"This log holds an event of kind {tag}, which this version (format {known}) does not "
+            f"know: a newer one wrote it. Upgrade caesura here, or go on with the version that "
+            f"wrote it. Nothing was changed.",
+        )
+
+
+class StoreUnavailable(StoreTrouble):
+    """The file or the service behind a store does not do its part: full, missing, locked, foreign."""
+
+
+class StoreMisconfigured(AuthoringError, ValueError):
+    """A store was given options that it cannot work with."""
+
+
+class MissingExtra(AuthoringError, ImportError):
+    """A part of the library needs a package that is not installed."""
+
+    def __init__(self, what: str, *, extra: str, package: str) -> None:
+        self.what, self.extra, self.package = what, extra, package
+        super().__init__(
+            f"{what} needs the package {package!r}, which is not installed. Install it with: "
+            f"pip install 'caesura[{extra}]'"
         )
 
 

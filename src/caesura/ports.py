@@ -142,6 +142,18 @@ class Append:
     def head(self) -> int:
         return self.after + self.count
 
+    @property
+    def is_a_write(self) -> bool:
+        """False when it only compares the head."""
+        return bool(
+            self.count
+            or self.lease is not None
+            or self.row is not None
+            or self.questions
+            or self.runs
+            or self.snapshot is not None
+        )
+
 
 class Lease(NamedTuple):
     """Who may write a thread, under which epoch, until when (by the store's clock)."""
@@ -191,7 +203,7 @@ class StoredThread(NamedTuple):
 class AppendSink(Protocol):
     """Receives the outcomes of appends given to `Store.append_soon`, a batch at a time.
 
-    Called from the store's own thread; must not block.
+    Called from the store's writer thread, or in place by a store that needs none; must not block.
     """
 
     def landed(self, outcomes: Sequence[tuple[Any, int | BaseException]]) -> None: ...
@@ -205,6 +217,7 @@ class Store(Protocol):
     host: Host
     max_bytes: int  # the largest record and the largest snapshot that it takes
     shared: bool  # whether other processes can reach it (leases then need a heartbeat)
+    instant: bool  # whether an append returns at once, so that an event loop may call it in place
 
     def append(self, append: Append) -> int:
         """Commit it; return the epoch now in force.
@@ -216,7 +229,11 @@ class Store(Protocol):
         ...
 
     def append_soon(self, append: Append, tag: Any, sink: AppendSink) -> None:
-        """Commit it from the store's writer thread; tell `sink` `(tag, epoch or error)`."""
+        """Commit it from the store's writer thread; tell `sink` `(tag, epoch or error)`.
+
+        In the order given, also with appends of `append` that follow. `StoreClosed` is raised here;
+        every other error is the sink's.
+        """
         ...
 
     def sync(self) -> None:
@@ -237,7 +254,7 @@ class Store(Protocol):
         ...
 
     def renew(self, thread: str, epoch: int, ttl_us: int) -> bool:
-        """Lengthen a lease; False when it is no longer ours."""
+        """Lengthen a lease; False when it is no longer ours (a lapsed one that nobody took is)."""
         ...
 
     def question(self, question_id: str) -> StoredQuestion | None: ...
@@ -245,7 +262,10 @@ class Store(Protocol):
         self, *, thread: str | None = None, status: QuestionStatus | None = None,
         due_before: int | None = None, after: tuple[int, str] | None = None, limit: int = 100,
     ) -> Sequence[StoredQuestion]:
-        """Oldest first, by (asked_at, id); `after` is the pair of the last one seen."""
+        """Oldest first, by (asked_at, id); `after` is the pair of the last one seen.
+
+        `due_before` keeps those whose deadline is at or before it.
+        """
         ...
 
     def threads(
@@ -259,9 +279,19 @@ class Store(Protocol):
         """The earliest deadline of any open question."""
         ...
 
-    def delete_thread(self, thread: str) -> bool: ...
+    def runs(self, thread: str) -> Sequence[RunRow]:
+        """What ended on a thread, by (step, index); a task that ended again replaces its row."""
+        ...
+
+    def delete_thread(self, thread: str) -> bool:
+        """Forget all of it; epochs go on counting, so whoever still holds it is refused."""
+        ...
+
     def prune(self, thread: str, *, upto: int) -> None:
-        """Forget the records and snapshots at or below `upto`; a snapshot with seq >= upto exists."""
+        """Forget the records at or below `upto` and the snapshots below it.
+
+        Refused with `ValueError` unless a snapshot with seq >= upto stands for them.
+        """
         ...
 
     def replace_rows(
@@ -272,12 +302,3 @@ class Store(Protocol):
         ...
 
     def close(self) -> None: ...
-
-
-class Cipher(Protocol):
-    """Encryption at rest. `about` is authenticated with the data, so records cannot be swapped."""
-
-    def seal(self, data: bytes, about: bytes) -> bytes: ...
-    def open(self, sealed: bytes, about: bytes) -> bytes: ...
-
-

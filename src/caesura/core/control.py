@@ -54,25 +54,26 @@ class Overwrite:
     value: Any
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Command(Generic[N]):
-    """Update the state, choose where to go, or answer what waits; returned by nodes, given to runs."""
+    """Update the state, choose where to go, or answer what waits. Nodes return it, runs take it."""
 
     PARENT: ClassVar[Literal["__parent__"]] = "__parent__"
 
     graph: str | None = None
     update: Any | None = None
     resume: Any = UNSET
-    goto: Send | Sequence[Send | N] | N = ()  # type: ignore[assignment]
+    goto: Send | Sequence[Send | N] | N = ()
 
     def __repr__(self) -> str:
-        shown = ((f.name, getattr(self, f.name)) for f in fields(self))
-        return "Command(" + ", ".join(f"{k}={v!r}" for k, v in shown if v or v in (0, False)) + ")"
+        values = ((f.name, getattr(self, f.name), f.default) for f in fields(self))
+        shown = (f"{name}={value!r}" for name, value, unset in values if value is not unset)
+        return f"Command({', '.join(shown)})"
 
 
 @dataclass(frozen=True)
 class Answer:
-    """`Command(resume=Answer(x))`: x is the answer to the one open question, whatever it looks like."""
+    """`Command(resume=Answer(x))`: x answers the one open question, whatever it looks like."""
 
     value: Any
     by: str | None = None
@@ -80,7 +81,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Answers:
-    """`Command(resume=Answers({...}))`: a map of answers by question id or key, and nothing else."""
+    """`Command(resume=Answers({...}))`: a map of answers by question id or key, nothing else."""
 
     values: dict[str, Any]
     by: str | None = None

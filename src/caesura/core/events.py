@@ -33,12 +33,16 @@ class Opened(Event, tag=1):
 
 
 class Started(Event, tag=2):
-    """A run was given an input. Makes two steps: the input's own, and the first to be run."""
+    """A run was given an input. Makes two steps: the input's own, and the first to be run.
+
+    `next` None: conditional edges choose the first nodes, so only the input's step is made, and
+    `START` is its task.
+    """
 
     VALUES = ("writes", "next")
     run: int
     writes: list[dict[str, Any]]
-    next: list[Planned]
+    next: list[Planned] | None
     joins: dict[str, list[str]] | None = None
     deferred: list[str] | None = None
     request: str | None = None
@@ -67,6 +71,7 @@ class Done(Event, tag=4):
     index: int
     writes: list[dict[str, Any]]
     goto: list[Target] | None
+    handled: ErrorInfo | None = None  # it failed, and its error handler goes on
 
 
 class Leapt(Event, tag=5):
@@ -74,10 +79,11 @@ class Leapt(Event, tag=5):
 
     VALUES = ("changed", "next")
     run: int
-    steps: int
+    steps: int  # how many, and how many ordinals they took
     changed: dict[str, Any]
     next: list[Planned]
     ran: list[str]
+    alone: bool = False  # the only entry of its call: the input's own entries are not shown
     joins: dict[str, list[str]] | None = None
     deferred: list[str] | None = None
 
@@ -175,9 +181,10 @@ class Failed(Event, tag=14):
 
 
 class Retried(Event, tag=15):
-    """Failed tasks of the thread are tried again; recorded failures of their effects are forgotten."""
+    """Failed tasks are tried again; recorded failures of their effects are forgotten."""
 
     by: str | None = None
+    run: int | None = None  # None: the whole thread; otherwise this run and those below it
 
 
 class Updated(Event, tag=16):
@@ -266,6 +273,3 @@ AnyEvent = (
 
 # Events that may be appended without the lease: they commute with all that a runner writes.
 COMMUTING: tuple[type[Event], ...] = (Answered, Withdrawn, Expired, BreakpointsSet, StopRequested)
-
-# Events that make a step, with how many ordinals each takes.
-ORDINALS: dict[type[Event], int] = {Started: 2, Stepped: 1, Updated: 1, Rewound: 1}

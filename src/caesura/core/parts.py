@@ -23,21 +23,19 @@ class Sent(Part, tag=0):
     node: str
     arg: Any
     timeout: float | None = None
-    origin: list[int] | None = None
 
 
 class Carried(Part, tag=1):
     """A task that goes on under a new step with the journal it had: `origin` is where it began."""
 
+    VALUES = ("writes", "goto", "arg")
     node: str
     origin: list[int]
     writes: list[dict[str, Any]] | None = None  # not None: it had already finished
     goto: list[str | Sent] | None = None
-    VALUES = ("writes", "goto")
-
-
-Target = str | Sent
-Planned = str | Sent | Carried
+    sent: bool = False
+    arg: Any = None
+    timeout: float | None = None
 
 
 class ErrorInfo(Part):
@@ -48,6 +46,18 @@ class ErrorInfo(Part):
     message: str
     traceback: str = ""
     args: Any = None  # plain arguments, when the type is a builtin that can be rebuilt from them
+
+
+class Handling(Part, tag=2):
+    """A node's error handler: it sees the state, and what failed in `failed`."""
+
+    node: str
+    failed: str
+    error: ErrorInfo
+
+
+Target = str | Sent
+Planned = str | Sent | Carried | Handling
 
 
 class Question(Part):
@@ -67,3 +77,6 @@ class Question(Part):
     volatile: bool = False
     changes: int = 0  # how often its predecessors at this place were superseded
     router: bool = False  # asked by the task's conditional edge, not by its node
+    asked_at: int = 0
+    node: str = ""
+    replaced: str | None = None  # the question in whose place it was asked

@@ -23,8 +23,11 @@ class Channel:
     reducer: Callable[[Any, Any], Any] | None = None
     reducer_is_pure: bool = False  # known never to change its left side: no defensive copy
     empty: Callable[[], Any] | None = None  # makes the start value; None: absent until written
-    prepare: Callable[[Any], Any] | None = None  # fixes chance (message ids) before the write is logged
-    fingerprint: str = "last"  # "last", or the reducer's import path
+    # Fixes chance (message ids) before the write is logged: (value, new_id) -> value.
+    prepare: Callable[[Any, Callable[[], str]], Any] | None = None
+    fingerprint: str = "last"  # "last", "untracked", or the reducer's, see core.fingerprints
+    joins_lists: bool = False  # the reducer is `+`: what it made of two lists is nobody else's
+    guard: bool = True  # a second write to a key without a reducer is an error, not the winner
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,18 +38,22 @@ class Schema:
     keys: tuple[str, ...]
     form: Literal["dict", "dataclass", "pydantic", "bare"]
     build: Callable[[Mapping[str, Any]], Any]  # state values -> what the node is called with
-    fields_set: Callable[[Any], dict[str, Any]]  # an instance -> what it writes (set or not default)
+    fields_set: Callable[[Any], dict[str, Any]]  # a returned instance -> what it writes
+    managed: tuple[tuple[str, str], ...] = ()  # (key, kind) of values that the engine works out
 
 
 @dataclass(frozen=True, slots=True)
 class StateSpec:
-    """All channels of a graph. `bare` states have one channel, `__root__`, and no mapping around it."""
+    """All channels of a graph. A `bare` state has one channel, `__root__`, and no mapping around."""
 
     channels: Mapping[str, Channel]
     schema: Schema
     bare: bool = False
     strict: bool = False  # unknown keys in updates are refused instead of dropped with a warning
-    managed: Mapping[str, str] = field(default_factory=dict)  # key -> "is_last_step" | "remaining_steps"
+    managed: Mapping[str, str] = field(default_factory=dict)  # key -> its kind
+    preparing: tuple[str, ...] = ()  # keys whose channel has a `prepare`
+    untracked: frozenset[str] = frozenset()  # keys that are never written to the log
+    warned: set[str] = field(default_factory=set, compare=False)  # unknown keys already spoken of
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +96,7 @@ class Node:
     ends: tuple[str, ...] = ()  # from `destinations=` or a `Command[Literal[...]]` annotation
     error_handler: str | None = None  # the name of the handler's node
     handles: str | None = None  # for a handler's node: the node that it stands behind
+    labels: Mapping[str, str] = field(default_factory=dict)  # end -> what the drawing says there
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,3 +117,4 @@ class Plan:
     interrupt_before: frozenset[str] | Literal["*"] = frozenset()
     interrupt_after: frozenset[str] | Literal["*"] = frozenset()
     types: tuple[Any, ...] = ()  # every type found in schemas and annotations, for the codec
+    children: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)  # node -> graphs in it

@@ -63,12 +63,15 @@ class TaskView(Part):
     error: ErrorInfo | None = None
     attempts: int = 0
     router_failed: bool = False
+    handled: ErrorInfo | None = None  # it failed, and its error handler goes on
+    failed: str | None = None  # for a handler: the node that failed,
+    failure: ErrorInfo | None = None  # and with what
 
 
 class RunView(Part):
     """One graph at work on the thread."""
 
-    VALUES = ("values", "tasks", "output", "command")
+    VALUES = ("values", "tasks", "output", "command", "backlog")
     id: int
     graph: str
     parent: list[int] | None = None  # [step, index] of the task that called it
@@ -92,6 +95,7 @@ class RunView(Part):
     finished: bool = False  # a child that returned
     output: Any = None
     command: Any = None
+    backlog: list[list[dict[str, Any]]] | None = None  # writes that wait for the run's reducers
 
 
 class ThreadView(Part):
@@ -107,6 +111,7 @@ class ThreadView(Part):
     runs: dict[int, RunView] = msgspec.field(default_factory=dict)
     journals: dict[str, JournalView] = msgspec.field(default_factory=dict)  # by "step.index"
     kept: dict[str, dict[str, Any]] = msgspec.field(default_factory=dict)  # memory of children
+    questions: dict[str, str] = msgspec.field(default_factory=dict)  # id -> key of its journal
     requests: dict[str, str] = msgspec.field(default_factory=dict)  # request id -> digest
     before: list[str] = msgspec.field(default_factory=list)  # breakpoints of the thread
     after: list[str] = msgspec.field(default_factory=list)

@@ -1,0 +1,387 @@
+"""Fold events into a `ThreadView`: the only reader of a log.
+
+Promises: pure and deterministic; needs the reducers of the graphs and nothing else, so an edited
+graph cannot change the past. Folding is in place: a view belongs to whoever folds it. A run whose
+reducers are not known here keeps its writes as a backlog until `attach` brings them.
+Called by the engine's ledger and by everything that reads a thread's past.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from caesura.core import events as ev
+from caesura.core.control import START
+from caesura.core.parts import Carried, Handling, Planned, Sent
+from caesura.core.plan import StateSpec
+from caesura.core.state import apply_writes, start_values
+from caesura.core.view import Asking, JournalView, Recording, RunView, TaskView, ThreadView
+
+Values = dict[str, Any]
+Writes = list[dict[str, Any]]
+Specs = Callable[[ThreadView, RunView], StateSpec | None]
+OnStep = Callable[[ThreadView, RunView], None]
+
+
+class Fold:
+    """Folds the events of one thread. `prepared` hands over values that were already reduced."""
+
+    __slots__ = ("_on_step", "_specs", "prepared", "view")
+
+    def __init__(self, view: ThreadView, specs: Specs, on_step: OnStep | None = None) -> None:
+        self.view = view
+        self._specs = specs
+        self._on_step = on_step
+        self.prepared: Values | None = None
+
+    def apply(self, at: int, events: Sequence[ev.Event]) -> None:
+        """Fold one record: its events happened at `at` and the microseconds after it."""
+        view = self.view
+        for event in events:
+            view.at = at
+            _FOLDERS[type(event)](self, event)
+            at = view.at + 1
+        view.at = at
+
+    def attach(self, run: RunView) -> None:
+        """Reduce what waited for this run's reducers, which are known by now."""
+        if run.backlog is not None and (spec := self._specs(self.view, run)) is not None:
+            backlog, run.backlog = run.backlog, None
+            values = {**start_values(spec), **run.values}
+            for writes in backlog:
+                apply_writes(spec, values, writes)
+            run.values = values
+
+    # ------------------------------------------------------------------------------------- steps
+    def _step(
+        self, run: RunView, tasks: list[TaskView], *, ran: list[str], source: str, ordinals: int = 1
+    ) -> None:
+        view = self.view
+        if run.tasks and (view.journals or view.questions):
+            kept = {journal_key(run, i, t) for i, t in enumerate(tasks) if t.origin is not None}
+            for index, task in enumerate(run.tasks):
+                key = journal_key(run, index, task)
+                if key not in kept:
+                    forget_journal(view, key)
+        run.parent_step = run.step if run.step >= 0 else None
+        view.steps += ordinals
+        run.step = view.steps - 1
+        run.count += ordinals
+        run.tasks, run.ran, run.source = tasks, ran, source
+        run.held, run.passed, run.error = None, False, None
+        if self._on_step is not None:
+            self._on_step(view, run)
+
+    def _write(self, run: RunView, writes: Writes) -> None:
+        if self.prepared is not None:
+            run.values, self.prepared = self.prepared, None
+            return
+        if run.backlog is None and (spec := self._specs(self.view, run)) is not None:
+            run.values = dict(run.values)
+            apply_writes(spec, run.values, writes)
+        else:
+            run.backlog = [*(run.backlog or ()), writes]
+
+    def opened(self, event: ev.Opened) -> None:
+        view = self.view
+        view.birth, view.graph, view.reducers = event.birth, event.graph, event.reducers
+
+    def started(self, event: ev.Started) -> None:
+        view = self.view
+        run = view.runs.get(event.run)
+        if run is None:
+            run = view.runs[event.run] = RunView(id=event.run, graph=view.graph)
+            view.next_run = max(view.next_run, event.run + 1)
+        if run.step < 0 or event.reset:
+            spec = self._specs(view, run)
+            if spec is None:
+                run.backlog = run.backlog or []
+            else:
+                run.values = {**start_values(spec), **({} if event.reset else run.values)}
+        if event.request is not None:
+            view.requests[event.request] = event.request_digest or ""
+        run.before, run.after = event.breakpoints or ([], [])
+        run.joins, run.deferred = {}, []
+        run.finished, run.output, run.command = False, None, None
+        view.stopped = None
+        self._step(run, [TaskView(node=START, writes=event.writes)], ran=[], source="input")
+        if event.next is not None:
+            view.at += 1
+            run.joins, run.deferred = event.joins or {}, event.deferred or []
+            self._write(run, event.writes)
+            self._step(run, planned_tasks(event.next), ran=[], source="loop")
+
+    def stepped(self, event: ev.Stepped) -> None:
+        run = self.view.runs[event.run]
+        if event.writes is not None:
+            writes = event.writes
+        elif len(run.tasks) == 1:
+            writes = run.tasks[0].writes or []
+        else:
+            writes = [w for task in run.tasks for w in task.writes or ()]
+        self._write(run, writes)
+        run.joins, run.deferred = event.joins or {}, event.deferred or []
+        ran = [t.node for t in run.tasks if t.node != START]
+        self._step(run, planned_tasks(event.next), ran=ran, source="loop")
+        if not event.next:
+            run.before, run.after = [], []
+
+    def done(self, event: ev.Done) -> None:
+        task = self._task(event.step, event.index)
+        task.writes, task.goto, task.handled = event.writes, event.goto, event.handled
+        task.error = None
+
+    def leapt(self, event: ev.Leapt) -> None:
+        run = self.view.runs[event.run]
+        run.values = {**run.values, **event.changed}
+        run.joins, run.deferred = event.joins or {}, event.deferred or []
+        tasks = planned_tasks(event.next)
+        self._step(run, tasks, ran=event.ran, source="loop", ordinals=event.steps)
+        if not event.next:
+            run.before, run.after = [], []
+
+    # ---------------------------------------------------------------------------------- child runs
+    def entered(self, event: ev.Entered) -> None:
+        view = self.view
+        child = RunView(
+            id=view.next_run, graph=event.graph, parent=[event.step, event.index],
+            key=event.key, space=event.space, keeps=event.keeps,
+        )
+        if event.keeps:
+            child.values = dict(view.kept.get(event.space, {}))
+        view.next_run += 1
+        view.runs[child.id] = child
+        self._journal(event.step, event.index).children[event.key] = child.id
+
+    def left(self, event: ev.Left) -> None:
+        run = self.view.runs[event.run]
+        run.finished, run.output, run.command = True, event.output, event.command
+        if run.keeps:
+            self.attach(run)
+            self.view.kept[run.space] = run.values
+        run.values, run.tasks = {}, []
+
+    # ------------------------------------------------------------------------------------- journals
+    def _task(self, step: int, index: int) -> TaskView:
+        for run in self.view.runs.values():
+            if run.step == step:
+                return run.tasks[index]
+        raise LookupError(f"no task {step}.{index}")
+
+    def _journal(self, step: int, index: int) -> JournalView:
+        key = f"{step}.{index}"
+        journal = self.view.journals.get(key)
+        if journal is None:
+            journal = self.view.journals[key] = JournalView()
+        return journal
+
+    def recorded(self, event: ev.Recorded) -> None:
+        self._journal(event.step, event.index).recordings.append(
+            Recording(
+                name=event.name, fingerprint=event.fingerprint, use=event.use, value=event.value,
+                shown=event.shown, aside=event.aside, error=event.error, lost=event.lost,
+                router=event.router,
+            )
+        )
+
+    def settled(self, event: ev.Settled) -> None:
+        journal = self._journal(event.step, event.index)
+        for i, recording in enumerate(journal.recordings):
+            if recording.name == event.name and recording.lost is not None:
+                if event.repeat:
+                    del journal.recordings[i]
+                else:
+                    recording.lost, recording.value = None, event.value
+                return
+
+    def asked(self, event: ev.Asked) -> None:
+        journal, question = self._journal(event.step, event.index), event.question
+        for asking in journal.questions:
+            if asking.question.id == event.replaces and (
+                asking.status == "open" or question.key is not None
+            ):
+                asking.status = "superseded"
+        journal.questions.append(Asking(question=question, at=self.view.at))
+        self.view.questions[question.id] = f"{event.step}.{event.index}"
+
+    def _close(self, question: str, status: str) -> Asking | None:
+        asking = find_question(self.view, question)
+        if asking is None or asking.status != "open":
+            return None
+        asking.status, asking.at = status, self.view.at
+        return asking
+
+    def answered(self, event: ev.Answered) -> None:
+        asking = self._close(event.question, "answered")
+        if asking is not None:
+            asking.answer, asking.by = event.value, event.by
+
+    def withdrawn(self, event: ev.Withdrawn) -> None:
+        self._close(event.question, "withdrawn")
+
+    def expired(self, event: ev.Expired) -> None:
+        self._close(event.question, "expired")
+
+    # --------------------------------------------------------------------------- failing, going back
+    def failed(self, event: ev.Failed) -> None:
+        if event.index < 0:
+            for run in self.view.runs.values():
+                if run.step == event.step:
+                    run.error = event.error
+            return
+        task = self._task(event.step, event.index)
+        task.error, task.attempts = event.error, event.attempts
+        task.router_failed = event.router
+
+    def retried(self, event: ev.Retried) -> None:
+        view = self.view
+        for run in list(view.runs.values()) if event.run is None else below(view, event.run):
+            run.error = None
+            for index, task in enumerate(run.tasks):
+                task.error = None
+                journal = view.journals.get(journal_key(run, index, task))
+                if journal is not None:
+                    journal.recordings = [r for r in journal.recordings if r.error is None]
+
+    def updated(self, event: ev.Updated) -> None:
+        run = self.view.runs.get(event.run)
+        if run is None:
+            run = self.view.runs[event.run] = RunView(id=event.run, graph=self.view.graph)
+            self.view.next_run = max(self.view.next_run, event.run + 1)
+        if run.step < 0 and (spec := self._specs(self.view, run)) is not None:
+            run.values = start_values(spec)
+        self._write(run, event.writes)
+        run.joins, run.deferred = event.joins or {}, event.deferred or []
+        ran = [str(name) for name, _ in event.ran]
+        self._step(run, planned_tasks(event.next), ran=ran, source=event.source)
+        run.finished = False
+
+    def rewound(self, event: ev.Rewound) -> None:
+        view, past = self.view, event.state
+        counters = view.steps, max(view.next_run, past.next_run), view.at
+        birth, graph, requests = view.birth, view.graph, view.requests
+        reducers, before, after = view.reducers, view.before, view.after
+        for name in ThreadView.__struct_fields__:
+            setattr(view, name, getattr(past, name))
+        view.steps, view.next_run, view.at = counters
+        view.birth, view.graph, view.requests = birth, graph, requests
+        view.reducers, view.before, view.after = reducers, before, after
+        run = view.runs[event.run]
+        run.step = event.to_step
+        tasks, source = run.tasks, "update" if event.kind == "update" else "fork"
+        run.tasks = []
+        self._step(run, tasks, ran=run.ran, source=source)
+        if event.kind == "copy":
+            run.parent_step = past.runs[event.run].parent_step
+
+    # -------------------------------------------------------------------------- holding and stopping
+    def held(self, event: ev.Held) -> None:
+        self.view.runs[event.run].held = event.where
+
+    def went_on(self, event: ev.WentOn) -> None:
+        run = self.view.runs[event.run]
+        run.held, run.passed, self.view.stopped = None, True, None
+
+    def breakpoints_set(self, event: ev.BreakpointsSet) -> None:
+        target = self.view if event.scope == "thread" else self.view.runs.get(0)
+        if target is not None:
+            target.before, target.after = event.before, event.after
+
+    def stop_requested(self, event: ev.StopRequested) -> None:
+        self.view.stop, self.view.stop_reason = event.kind, event.reason
+
+    def stopped(self, event: ev.Stopped) -> None:
+        self.view.stop, self.view.stopped = None, event.kind
+
+    def unseen(self, event: ev.Event) -> None:
+        """Events that tell people something and change nothing."""
+
+
+def planned_tasks(planned: Sequence[Planned]) -> list[TaskView]:
+    """Tasks as they stand when their step begins."""
+    return [TaskView(node=p) if type(p) is str else _planned_task(p) for p in planned]
+
+
+def _planned_task(planned: Planned) -> TaskView:
+    match planned:
+        case Sent(node=node, arg=arg, timeout=timeout):
+            return TaskView(node=node, sent=True, arg=arg, timeout=timeout)
+        case Carried(node=node):
+            return TaskView(
+                node=node, sent=planned.sent, arg=planned.arg, timeout=planned.timeout,
+                origin=planned.origin, writes=planned.writes, goto=planned.goto,
+            )
+        case Handling(node=node, failed=failed, error=error):
+            return TaskView(node=node, failed=failed, failure=error)
+        case _:
+            return TaskView(node=str(planned))
+
+
+def journal_key(run: RunView, index: int, task: TaskView) -> str:
+    """Under which key a task's journal is kept: where the task began."""
+    if task.origin is not None:
+        return f"{task.origin[0]}.{task.origin[1]}"
+    return f"{run.step}.{index}"
+
+
+def find_question(view: ThreadView, question: str) -> Asking | None:
+    """A question of the tasks at hand, whatever became of it."""
+    journal = view.journals.get(view.questions.get(question, ""))
+    for asking in journal.questions if journal else ():
+        if asking.question.id == question:
+            return asking
+    return None
+
+
+def forget_journal(view: ThreadView, key: str) -> None:
+    """Drop a task's journal with the child runs below it: nothing will ever ask for it again."""
+    journal = view.journals.pop(key, None)
+    if journal is None:
+        return
+    for asking in journal.questions:
+        view.questions.pop(asking.question.id, None)
+    for child in journal.children.values():
+        run = view.runs.pop(child, None)
+        for index, task in enumerate(run.tasks if run else ()):
+            forget_journal(view, journal_key(run, index, task))  # type: ignore[arg-type]
+
+
+def below(view: ThreadView, run_id: int) -> list[RunView]:
+    """A run and all the child runs below it."""
+    found = [view.runs[run_id]]
+    for run in found:
+        for index, task in enumerate(run.tasks):
+            journal = view.journals.get(journal_key(run, index, task))
+            for child in journal.children.values() if journal else ():
+                if child in view.runs:
+                    found.append(view.runs[child])
+    return found
+
+
+_FOLDERS: dict[type, Callable[[Fold, Any], None]] = {
+    ev.Opened: Fold.opened,
+    ev.Started: Fold.started,
+    ev.Stepped: Fold.stepped,
+    ev.Done: Fold.done,
+    ev.Leapt: Fold.leapt,
+    ev.Entered: Fold.entered,
+    ev.Left: Fold.left,
+    ev.Recorded: Fold.recorded,
+    ev.Settled: Fold.settled,
+    ev.Asked: Fold.asked,
+    ev.Answered: Fold.answered,
+    ev.Withdrawn: Fold.withdrawn,
+    ev.Expired: Fold.expired,
+    ev.Failed: Fold.failed,
+    ev.Retried: Fold.retried,
+    ev.Updated: Fold.updated,
+    ev.Rewound: Fold.rewound,
+    ev.Held: Fold.held,
+    ev.WentOn: Fold.went_on,
+    ev.BreakpointsSet: Fold.breakpoints_set,
+    ev.StopRequested: Fold.stop_requested,
+    ev.Stopped: Fold.stopped,
+    ev.Pruned: Fold.unseen,
+    ev.Given: Fold.unseen,
+}

@@ -1,0 +1,150 @@
+"""Jobs that run side by side: on threads for the sync API, as tasks of the loop for the async one.
+
+Promises: outcomes come in batches as they end, whatever order that is; no more than the limit run
+at once; a job's error is its outcome.
+Called by `engine.performer`; consumed by `engine.loop`.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable, Coroutine, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+from caesura.engine.pool import POOL
+
+if TYPE_CHECKING:
+    import asyncio
+
+AsyncJob = Callable[[], Coroutine[Any, Any, Any]]
+
+MOST_THREADS = 64
+
+
+class Outcome(NamedTuple):
+    """How one job ended."""
+
+    index: int
+    value: Any
+    error: BaseException | None
+
+
+class Crowd(Protocol):
+    """What the loop sees of its running jobs."""
+
+    async def some(self) -> list[Outcome]:
+        """Wait until more have ended or `wake` was called; return those that have."""
+        ...
+
+    def wake(self) -> None: ...
+
+
+class ThreadCrowd:
+    """Jobs on threads. A thread takes job after job; each thread that gets one starts the next.
+
+    So slow jobs run side by side at once, and a thousand quick ones need few threads.
+    """
+
+    def __init__(
+        self, jobs: Sequence[AsyncJob], limit: int | None,
+        drive: Callable[[Coroutine[Any, Any, Any]], Any],
+    ) -> None:
+        self._jobs = deque(enumerate(jobs))
+        self._drive = drive
+        self._free_threads = min(len(jobs), limit or MOST_THREADS)
+        self._lock = threading.Lock()
+        self._ended: deque[Outcome] = deque()
+        self._news = threading.Semaphore(0)
+        self._told = False
+        self._start_thread()
+
+    def _start_thread(self) -> None:
+        with self._lock:
+            if self._free_threads == 0 or not self._jobs:
+                return
+            self._free_threads -= 1
+        POOL.submit(self._work)
+
+    def _work(self) -> None:
+        first = True
+        while True:
+            try:
+                index, job = self._jobs.popleft()
+            except IndexError:
+                return
+            if first:
+                first = False
+                self._start_thread()
+            try:
+                outcome = Outcome(index, self._drive(job()), None)
+            except BaseException as error:
+                outcome = Outcome(index, None, error)
+            self._ended.append(outcome)
+            self.wake()
+
+    def wake(self) -> None:
+        with self._lock:
+            if self._told:
+                return
+            self._told = True
+        self._news.release()
+
+    async def some(self) -> list[Outcome]:
+        self._news.acquire()
+        with self._lock:
+            self._told = False
+        ended = []
+        while self._ended:
+            ended.append(self._ended.popleft())
+        return ended
+
+
+class TaskCrowd:
+    """Jobs as tasks of the running loop."""
+
+    def __init__(self, jobs: Sequence[AsyncJob], limit: int | None) -> None:
+        import asyncio
+
+        self._loop = asyncio.get_running_loop()
+        self._news = asyncio.Event()
+        self._ended: list[Outcome] = []
+        self._waiting = deque(enumerate(jobs))
+        self._running: set[asyncio.Task[None]] = set()
+        for _ in range(min(len(jobs), limit or len(jobs))):
+            self._start()
+
+    def _start(self) -> None:
+        if self._waiting:
+            index, job = self._waiting.popleft()
+            task = self._loop.create_task(self._run(index, job))
+            self._running.add(task)
+            task.add_done_callback(self._running.discard)
+
+    async def _run(self, index: int, job: AsyncJob) -> None:
+        try:
+            outcome = Outcome(index, await job(), None)
+        except BaseException as error:
+            outcome = Outcome(index, None, error)
+        self._ended.append(outcome)
+        self._news.set()
+        self._start()
+
+    def wake(self) -> None:
+        self._loop.call_soon_threadsafe(self._news.set)
+
+    async def some(self) -> list[Outcome]:
+        try:
+            await self._news.wait()
+        except BaseException:
+            self._waiting.clear()
+            for task in list(self._running):
+                task.cancel()
+            if self._running:
+                import asyncio
+
+                await asyncio.wait(self._running)
+            raise
+        self._news.clear()
+        ended, self._ended = self._ended, []
+        return ended

@@ -1,0 +1,239 @@
+"""`once`: perform an effect, write its result down, return what was written on replay.
+
+Promises: an effect whose result was recorded is never performed again; `once` returns when the
+record is durable, in every durability mode. Does not promise exactly once across a crash: between
+the call and its record a machine can die, and then this one effect runs again, with the same
+`once.key()`. A synchronous `once(f)` inside an async node blocks the event loop; `await
+once.thread(f)` does not.
+Called from nodes. Nothing else records effects, except `engine.functional`, which calls this.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Coroutine
+from contextvars import ContextVar, copy_context
+from typing import Any, TypeVar
+
+from caesura.core.control import RetryPolicy
+from caesura.core.retry import coerce_retry, may_try_again, next_delay, policy_for
+from caesura.core.view import Recording
+from caesura.engine.failures import rebuild
+from caesura.engine.fingerprint import fingerprint_call, show
+from caesura.engine.scopes import SCOPE, Scope, current_scope
+from caesura.errors import OutsideANode, Suspended
+
+T = TypeVar("T")
+Policies = RetryPolicy | tuple[RetryPolicy, ...] | list[RetryPolicy] | None
+
+_KEY: ContextVar[str] = ContextVar("caesura.effect")
+
+
+class _Effect:
+    """One call of `once` in one pass."""
+
+    __slots__ = ("fingerprint", "name", "policies", "scope", "shown", "use")
+
+    def __init__(
+        self, function: Callable[..., Any], args: Any, kwargs: Any, key: str | None, policies: Any
+    ) -> None:
+        self.scope: Scope = current_scope("once()")
+        self.name = key if key is not None else _name_of(function)
+        self.policies = coerce_retry(policies, f"once({self.name})")
+        self.shown = show(args, kwargs)
+        registry = self.scope.work.call.ledger.codec.registry
+        self.fingerprint = "" if key is not None else fingerprint_call(args, kwargs, registry)
+        self.use = 0
+
+    def begin(self) -> Recording | None:
+        found = self.scope.begin(self.name, self.fingerprint, self.shown)
+        if isinstance(found, Recording):
+            return found
+        self.use = found
+        return None
+
+    def enter(self) -> None:
+        _KEY.set(self.scope.idempotency_key(self.name, self.fingerprint, self.use))
+
+    def delay(self, error: BaseException, attempts: int) -> float | None:
+        """Seconds until the next attempt; None: this failure is final."""
+        policy = policy_for(self.policies, error)
+        if policy is None or not may_try_again(policy, attempts):
+            return None
+        return next_delay(policy, attempts, self.scope.work.call.ids.chance())
+
+    def record(self, value: Any, error: BaseException | None) -> None:
+        self.scope.record(
+            self.scope.made(
+                self.name, self.fingerprint, self.use, shown=self.shown, value=value, error=error
+            )
+        )
+        if self.scope.beat is not None:
+            self.scope.beat()
+
+
+def replayed(record: Recording) -> Any:
+    """What a recorded effect gave: its result, or its failure."""
+    if record.error is not None:
+        raise rebuild(record.error)
+    return record.value
+
+
+class Once:
+    """The type of `once`."""
+
+    def __call__(
+        self, function: Callable[..., Any] | None = None, /, *args: Any, key: str | None = None,
+        retry_policy: Policies = None, **kwargs: Any,
+    ) -> Any:
+        """Perform `function(*args, **kwargs)` once and return what it gave, now and on replay.
+
+        An async function gives an awaitable. Without a node around it this makes a decorator:
+        `@once`, or `@once(retry_policy=...)`.
+        """
+        if function is None:
+            return lambda wrapped: self._decorated(wrapped, key, retry_policy)
+        if not args and not kwargs and _looks_decorated(function):
+            return self._decorated(function, key, retry_policy)
+        return self._run(function, args, kwargs, key, retry_policy)
+
+    def _run(
+        self, function: Callable[..., Any], args: Any, kwargs: Any, key: str | None, policies: Any
+    ) -> Any:
+        function = getattr(function, "__caesura_effect__", function)
+        if is_async(function):
+            return _perform_async(_Effect(function, args, kwargs, key, policies), function, args, kwargs)
+        return _perform(_Effect(function, args, kwargs, key, policies), function, args, kwargs)
+
+    def _decorated(self, function: Callable[..., Any], key: str | None, policies: Any) -> Any:
+        @functools.wraps(function)
+        def effect(*args: Any, **kwargs: Any) -> Any:
+            return self._run(function, args, kwargs, key, policies)
+
+        effect.__caesura_effect__ = function  # type: ignore[attr-defined]
+        return effect
+
+    async def thread(
+        self, function: Callable[..., T], /, *args: Any, key: str | None = None,
+        retry_policy: Policies = None, **kwargs: Any,
+    ) -> T:
+        """`once` for a blocking function inside an async node: it runs in a thread."""
+        from caesura.engine.performer import in_thread
+
+        effect = _Effect(function, args, kwargs, key, retry_policy)
+
+        async def in_a_thread(*args: Any, **kwargs: Any) -> T:
+            context = copy_context()
+            return await in_thread(  # type: ignore[no-any-return]
+                lambda: context.run(lambda: function(*args, **kwargs))
+            )
+
+        return await _perform_async(effect, in_a_thread, args, kwargs)  # type: ignore[no-any-return]
+
+    def key(self) -> str:
+        """Inside an effect: an idempotency key, the same when a crash makes the effect run again."""
+        key = _KEY.get(None)
+        if key is None:
+            raise OutsideANode(
+                "once.key() was called outside of an effect. Call it in the function that you give "
+                "to once(...)."
+            )
+        return key
+
+
+once = Once()
+
+
+def is_async(function: Any) -> bool:
+    """Whether calling it gives a coroutine."""
+    import inspect
+
+    while isinstance(function, functools.partial):
+        function = function.func
+    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(
+        getattr(function, "__call__", None)  # noqa: B004 - the method itself is what is asked about
+    )
+
+
+def _looks_decorated(function: Callable[..., Any]) -> bool:
+    """`@once` above a def, rather than `once(f)` in a node: no node runs, or f needs arguments."""
+    if SCOPE.get(None) is None:
+        return True
+    code = getattr(function, "__code__", None)
+    given = getattr(function, "__defaults__", None) or ()
+    return code is not None and code.co_argcount > len(given)
+
+
+def _name_of(function: Callable[..., Any]) -> str:
+    while isinstance(function, functools.partial):
+        function = function.func
+    name = getattr(function, "__qualname__", None) or type(function).__qualname__
+    return str(name).replace("<locals>.", "")
+
+
+def _perform(effect: _Effect, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+    record = effect.begin()
+    if record is not None:
+        return replayed(record)
+    call, attempts = effect.scope.work.call, 0
+    context = copy_context()
+    context.run(effect.enter)
+    try:
+        while True:
+            attempts += 1
+            try:
+                value = context.run(lambda: function(*args, **kwargs))
+            except Exception as error:
+                delay = effect.delay(error, attempts)
+                if delay is None:
+                    effect.record(None, error)
+                    call.ledger.commit()
+                    raise
+                call.clock.sleep(delay)
+            else:
+                effect.record(value, None)
+                call.ledger.commit()
+                return value
+    finally:
+        effect.scope.end()
+
+
+async def _perform_async(
+    effect: _Effect, function: Callable[..., Coroutine[Any, Any, Any]], args: Any, kwargs: Any
+) -> Any:
+    import asyncio
+
+    record = effect.begin()
+    if record is not None:
+        return replayed(record)
+    context = copy_context()
+    context.run(effect.enter)
+    task = asyncio.get_running_loop().create_task(
+        _perform_shielded(effect, lambda: function(*args, **kwargs)), context=context
+    )
+    effect.scope.keep(task)
+    return await asyncio.shield(task)
+
+
+async def _perform_shielded(effect: _Effect, make: Callable[[], Coroutine[Any, Any, Any]]) -> Any:
+    call, attempts = effect.scope.work.call, 0
+    try:
+        while True:
+            attempts += 1
+            try:
+                value = await make()
+            except Suspended:
+                raise
+            except Exception as error:
+                delay = effect.delay(error, attempts)
+                if delay is None:
+                    effect.record(None, error)
+                    await call.ledger.commit_on_loop()
+                    raise
+                await call.clock.sleep_async(delay)
+            else:
+                effect.record(value, None)
+                await call.ledger.commit_on_loop()
+                return value
+    finally:
+        effect.scope.end()

@@ -1,0 +1,358 @@
+"""One thread's log while it is being run: stage events, commit them, learn what others wrote.
+
+Promises: events are folded as they are staged, in the order in which they are written; a commit
+returns when they are on disk (as far as asked); an error of the store is latched, so nothing can
+be recorded after it. Only one append of a log is on its way at a time; what is staged meanwhile
+shares the next one. Appends that lose against an answer or another commuting event are redone
+behind it; against anything else they stop.
+Does not promise: what the events mean. Called by `engine.loop`, `engine.scopes` and `engine.calls`.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from caesura.core.decide import status_of
+from caesura.core.events import (
+    COMMUTING,
+    Answered,
+    Asked,
+    Event,
+    Expired,
+    Withdrawn,
+)
+from caesura.core.history import Fold
+from caesura.engine.projections import question_row, thread_row
+from caesura.core.view import ThreadView
+from caesura.engine.codec import Codec
+from caesura.engine.families import Family
+from caesura.errors import LeaseLost, RecordTooLarge, StaleHead, UnknownThread
+from caesura.ports import Append, Clock, QuestionRow, Release, Snapshot, Store, Take
+
+if TYPE_CHECKING:
+    import asyncio
+
+SNAPSHOT_FLOOR = 8192  # bytes of deltas below which no snapshot is worth its place
+MOST_BEHIND = 2000  # events that may wait for a written-behind append before the run waits
+
+Values = dict[str, Any]
+
+
+class Ledger:
+    """The log of one thread, as one runner sees it. Safe to use from several threads."""
+
+    def __init__(
+        self, store: Store | None, codec: Codec, clock: Clock, thread: str, family: Family
+    ) -> None:
+        self.store, self.codec, self.clock = store, codec, clock
+        self.thread, self.family = thread, family
+        self.epoch: int | None = None
+        self.broken: BaseException | None = None
+        self.on_foreign: Callable[[], None] | None = None
+        self._lock = threading.Lock()
+        self._landed = threading.Condition(self._lock)
+        self._waiters: list[asyncio.Future[None]] = []
+        self._reset()
+
+    def _reset(self) -> None:
+        self.head = 0
+        self.fold = Fold(ThreadView(), self.family.spec)
+        self._pending: list[bytes] = []
+        self._pending_at = 0
+        self._rows: dict[str, QuestionRow] = {}
+        self._snapshot: Snapshot | None = None
+        self._delta_bytes = 0
+        self._state_bytes = 0
+        self._in_flight = False
+        self._unsynced = False
+        self._behind = False  # what is pending goes out by itself when the append on its way lands
+
+    @property
+    def view(self) -> ThreadView:
+        return self.fold.view
+
+    # -------------------------------------------------------------------------------------- reading
+    def load(self) -> None:
+        """Read the thread as the store has it; forget what was staged and not written."""
+        with self._lock:
+            self._reset()
+            if self.store is None:
+                return
+            loaded = self.store.load(self.thread)
+            if loaded is None:
+                return
+            after = 0
+            if loaded.snapshot is not None:
+                after = loaded.snapshot.seq
+                self._state_bytes = len(loaded.snapshot.body)
+                self.fold = Fold(self.codec.decode_view(loaded.snapshot.body), self.family.spec)
+            self.head = after
+            for record in loaded.records:
+                if record.seq > after:
+                    self.fold.apply(*self.codec.decode(record.body))
+                    self._delta_bytes += len(record.body)
+                    self.head = record.seq
+            self.head = max(self.head, loaded.head)
+
+    @property
+    def exists(self) -> bool:
+        return self.head > 0
+
+    def require(self) -> None:
+        if not self.exists:
+            raise UnknownThread(self.thread)
+
+    # -------------------------------------------------------------------------------------- staging
+    def stage(self, *events: Event, prepared: Values | None = None) -> None:
+        """Fold events now; write them with the next commit.
+
+        What cannot be written is refused before anything changes. `prepared` are the values that
+        the event's writes lead to, where the caller has already worked them out.
+        """
+        with self._lock:
+            self.check()
+            packed: list[bytes] = []
+            if self.store is not None:
+                packed = [self.codec.pack(event) for event in events]
+                if not self._pending:
+                    self._before_record()
+            self.fold.prepared = prepared
+            self.fold.apply(self.view.at, events)
+            self._pending += packed
+            self._delta_bytes += sum(map(len, packed))
+            for event in events:
+                if type(event) in _ABOUT_QUESTIONS:
+                    self._note_question(event)
+
+    def _before_record(self) -> None:
+        """A record begins: fix its time, and take a snapshot of what came before if one is due."""
+        if self._delta_bytes > max(SNAPSHOT_FLOOR, self._state_bytes) and not self._in_flight:
+            body = self.codec.encode_view(self.view)
+            self._snapshot = Snapshot(self.head, self.view.steps, body)
+            self._state_bytes, self._delta_bytes = len(body), 0
+        self.view.at = self._pending_at = max(self.clock.now(), self.view.at)
+
+    def _note_question(self, event: Any) -> None:
+        asked = event.question.id if type(event) is Asked else event.question
+        for question in (asked, getattr(event, "replaces", None)):
+            if question is not None and self.store is not None:
+                row = question_row(self.view, self.thread, question, self.codec.encode_value)
+                if row is not None:
+                    self._rows[question] = row
+
+    def check(self) -> None:
+        """Raise the error that ended this ledger, if one did."""
+        if self.broken is not None:
+            raise self.broken
+
+    # ------------------------------------------------------------------------------------- appending
+    def _take_pending(
+        self, *, durable: bool, take: Take | None = None, release: bool = False
+    ) -> Append | None:
+        if self.store is None or not (self._pending or take or release):
+            return None
+        row = None
+        if take is not None or release:
+            row = thread_row(self.view, "running" if take else status_of(self.view))
+        body = self.codec.record(self._pending_at, self._pending) if self._pending else b""
+        if len(body) > self.store.max_bytes:
+            raise RecordTooLarge(
+                f"What thread {self.thread!r} wants to write", size=len(body),
+                limit=self.store.max_bytes,
+            )
+        append = Append(
+            self.thread, self.head, len(self._pending), body,
+            epoch=self.epoch,
+            lease=take or (Release() if release else None),
+            row=row,
+            questions=tuple(self._rows.values()),
+            snapshot=self._snapshot if self._snapshot_fits() else None,
+            durable=durable,
+        )
+        self._pending, self._rows, self._snapshot = [], {}, None
+        self._behind = False
+        return append
+
+    def _snapshot_fits(self) -> bool:
+        return self._snapshot is not None and self._snapshot.seq == self.head
+
+    def begin(self, take: Take, *, durable: bool) -> None:
+        """Take the lease with what was staged. Any refusal leaves the ledger to be loaded again."""
+        assert self.store is not None
+        with self._lock:
+            append = self._take_pending(durable=durable, take=take)
+        assert append is not None
+        self.epoch = self.store.append(append)
+        self._landed_well(append)
+
+    def commit(self, *, durable: bool = True, release: bool = False) -> None:
+        """Write what was staged; return when it is there. For threads that may block."""
+        if self.store is None:
+            return self.check()
+        while True:
+            with self._lock:
+                while self._in_flight:
+                    self._landed.wait()
+                self.check()
+                append = self._take_pending(durable=durable, release=release)
+                if append is None:
+                    break
+                self._in_flight = True
+            try:
+                self._append(append)
+            except BaseException as error:
+                self._landed_badly(error)
+                raise
+            self._landed_well(append)
+            return None
+        if durable and self._unsynced:
+            self.store.sync()
+            self._unsynced = False
+        return None
+
+    def _append(self, append: Append) -> None:
+        """Append, redoing it behind what commutes with it."""
+        assert self.store is not None
+        while True:
+            try:
+                self.store.append(append)
+                return
+            except StaleHead:
+                append = self._behind_the_others(append)
+
+    def _behind_the_others(self, append: Append) -> Append:
+        """Fold what others wrote meanwhile; the same append, following it."""
+        assert self.store is not None
+        with self._lock:
+            for record in self.store.read(self.thread, self.head):
+                if record.seq <= self.head:
+                    continue
+                at, events = self.codec.decode(record.body)
+                if not all(isinstance(e, COMMUTING) for e in events):
+                    raise LeaseLost(self.thread, epoch=self.epoch or 0, current=-1)
+                staged_at = self.view.at
+                self.fold.apply(at, events)
+                self.view.at = max(staged_at, self.view.at)
+                self.head = record.seq
+            row = append.row and thread_row(
+                self.view, "running" if isinstance(append.lease, Take) else status_of(self.view)
+            )
+        if self.on_foreign is not None:
+            self.on_foreign()
+        from dataclasses import replace
+
+        return replace(append, after=self.head, row=row, snapshot=None)
+
+    def _landed_well(self, append: Append) -> None:
+        with self._lock:
+            self.head += append.count
+            self._unsynced = not append.durable and (self._unsynced or append.count > 0)
+            self._in_flight = False
+            self._landed.notify_all()
+
+    def _landed_badly(self, error: BaseException) -> None:
+        with self._lock:
+            if self.broken is None:
+                self.broken = error
+            self._in_flight = False
+            self._landed.notify_all()
+
+    # --------------------------------------------------------------------- through the writer thread
+    def commit_behind(self) -> bool:
+        """Send what was staged on its way and do not wait. False when too much waits already."""
+        if self.store is None:
+            return True
+        if self.store.instant:
+            self.commit(durable=False)
+            return True
+        with self._lock:
+            self.check()
+            if self._in_flight and len(self._pending) > MOST_BEHIND:
+                return False
+            self._behind = True
+            self._submit(durable=False)
+            return True
+
+    async def commit_on_loop(self, *, durable: bool = True, release: bool = False) -> None:
+        """Write what was staged without blocking the event loop."""
+        if self.store is None or self.store.instant:
+            return self.commit(durable=durable, release=release)
+        import asyncio
+
+        loop = asyncio.get_running_loop()
+        while True:
+            with self._lock:
+                self.check()
+                if not self._in_flight:
+                    if not self._submit(durable=durable, release=release):
+                        break
+                    wanted = True
+                else:
+                    wanted = False
+                landed: asyncio.Future[None] = loop.create_future()
+                self._waiters.append(landed)
+            await landed
+            if wanted:
+                self.check()
+                return None
+        if durable and self._unsynced:
+            from caesura.engine.performer import in_thread
+
+            await in_thread(self.store.sync)
+            self._unsynced = False
+        return None
+
+    def _submit(self, *, durable: bool, release: bool = False) -> bool:
+        """Give the store's writer thread what is pending. Called under the lock."""
+        assert self.store is not None
+        if self._in_flight:
+            return False
+        append = self._take_pending(durable=durable, release=release)
+        if append is None:
+            return False
+        self._in_flight = True
+        self.store.append_soon(append, append, self)
+        return True
+
+    def landed(self, outcomes: Any) -> None:
+        """The store's writer thread tells what became of an append (`ports.AppendSink`)."""
+        for append, outcome in outcomes:
+            if isinstance(outcome, StaleHead):
+                from caesura.engine.pool import POOL
+
+                POOL.submit(lambda append=append: self._redo(append))  # type: ignore[misc]
+                continue
+            if isinstance(outcome, BaseException):
+                self._landed_badly(outcome)
+            else:
+                self._landed_well(append)
+            self._tell_waiters()
+
+    def _redo(self, append: Append) -> None:
+        try:
+            self._append(self._behind_the_others(append))
+        except BaseException as error:
+            self._landed_badly(error)
+        else:
+            self._landed_well(append)
+        self._tell_waiters()
+
+    def _tell_waiters(self) -> None:
+        with self._lock:
+            waiters, self._waiters = self._waiters, []
+            if self._behind and self.broken is None:
+                self._submit(durable=False)
+        for future in waiters:
+            loop = future.get_loop()
+            if not loop.is_closed():
+                loop.call_soon_threadsafe(_resolve, future)
+
+
+def _resolve(future: asyncio.Future[None]) -> None:
+    if not future.done():
+        future.set_result(None)
+
+
+_ABOUT_QUESTIONS: frozenset[type[Event]] = frozenset((Asked, Answered, Withdrawn, Expired))

@@ -1,0 +1,231 @@
+"""How tasks and store calls are carried out: in place for the sync API, on a loop for the async one.
+
+Promises: the only place where the two differ. The engine is written once, as coroutines; under
+`InPlace` nothing they await ever yields to a loop, so `drive` runs them to the end without one.
+Called by `engine.loop`, `engine.tasks` and the facade.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine, Generator, Sequence
+from contextvars import Context
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+from caesura.engine.crowds import AsyncJob, Crowd, TaskCrowd, ThreadCrowd
+from caesura.engine.pool import POOL
+from caesura.ports import Clock
+
+if TYPE_CHECKING:
+    import asyncio
+
+    from caesura.engine.ledger import Ledger
+
+T = TypeVar("T")
+
+
+class Handover:
+    """Awaited to let the consumer of a sync stream take what has come."""
+
+    def __await__(self) -> Generator[Handover, None, None]:
+        yield self
+
+
+def drive(coroutine: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine of the engine to its end, without an event loop."""
+    try:
+        while True:
+            coroutine.send(None)
+    except StopIteration as stop:
+        return stop.value  # type: ignore[no-any-return]
+
+
+class Deadline(Protocol):
+    """When an attempt has taken too long."""
+
+    def remaining(self) -> float: ...
+    def error(self) -> BaseException: ...
+
+
+class Performer(Protocol):
+    """One of the two ways."""
+
+    on_loop: bool
+
+    async def call(
+        self, function: Callable[[], Any], context: Context, timeout: Deadline | None
+    ) -> Any:
+        """Call a sync function of the user's."""
+        ...
+
+    async def run_coroutine(
+        self,
+        make: AsyncJob,
+        context: Context,
+        started: Callable[[Any], None],
+        timeout: Deadline | None,
+    ) -> Any:
+        """Run a coroutine function of the user's as a task of its own."""
+        ...
+
+    async def commit(self, ledger: Ledger, *, durable: bool = True, release: bool = False) -> None:
+        ...
+
+    async def store(self, call: Callable[[], T]) -> T: ...
+    async def sleep(self, clock: Clock, seconds: float) -> None: ...
+    def crowd(self, jobs: Sequence[AsyncJob], limit: int | None) -> Crowd: ...
+
+
+class InPlace:
+    """For the sync API: everything happens in the calling thread, or it waits."""
+
+    on_loop = False
+
+    async def call(
+        self, function: Callable[[], Any], context: Context, timeout: Deadline | None
+    ) -> Any:
+        if timeout is None:
+            return context.run(function)
+        from concurrent.futures import Future
+
+        future: Future[Any] = Future()
+
+        def work() -> None:
+            try:
+                future.set_result(context.run(function))
+            except BaseException as error:
+                future.set_exception(error)
+
+        POOL.submit(work)
+        return _wait_for(future, timeout)
+
+    async def run_coroutine(
+        self,
+        make: AsyncJob,
+        context: Context,
+        started: Callable[[Any], None],
+        timeout: Deadline | None,
+    ) -> Any:
+        from caesura.engine.private_loop import run_there
+
+        tasks: list[Any] = []
+
+        def remember(task: Any) -> None:
+            tasks.append(task)
+            started(task)
+
+        future = run_there(make, context, remember)
+        try:
+            return future.result() if timeout is None else _wait_for(future, timeout)
+        except BaseException:
+            if not future.done() and tasks:
+                tasks[0].get_loop().call_soon_threadsafe(tasks[0].cancel)
+            raise
+
+    async def commit(self, ledger: Ledger, *, durable: bool = True, release: bool = False) -> None:
+        ledger.commit(durable=durable, release=release)
+
+    async def store(self, call: Callable[[], T]) -> T:
+        return call()
+
+    async def sleep(self, clock: Clock, seconds: float) -> None:
+        clock.sleep(seconds)
+
+    def crowd(self, jobs: Sequence[AsyncJob], limit: int | None) -> Crowd:
+        return ThreadCrowd(jobs, limit, drive)
+
+
+def _wait_for(future: Any, timeout: Deadline) -> Any:
+    from concurrent.futures import wait
+
+    while (remaining := timeout.remaining()) > 0:
+        if wait((future,), remaining).done:
+            return future.result()
+    raise timeout.error()
+
+
+class OnLoop:
+    """For the async API: nothing blocks the caller's event loop."""
+
+    on_loop = True
+
+    async def call(
+        self, function: Callable[[], Any], context: Context, timeout: Deadline | None
+    ) -> Any:
+        return await _watch(in_thread(lambda: context.run(function)), timeout)
+
+    async def run_coroutine(
+        self,
+        make: AsyncJob,
+        context: Context,
+        started: Callable[[Any], None],
+        timeout: Deadline | None,
+    ) -> Any:
+        import asyncio
+
+        task = asyncio.get_running_loop().create_task(make(), context=context)
+        started(task)
+        try:
+            return await _watch(task, timeout)
+        except asyncio.CancelledError:
+            # The call was cancelled: let the node clean up before the thread is given back.
+            task.cancel()
+            await asyncio.wait({task})
+            raise
+        except BaseException:
+            task.cancel()
+            raise
+
+    async def commit(self, ledger: Ledger, *, durable: bool = True, release: bool = False) -> None:
+        await ledger.commit_on_loop(durable=durable, release=release)
+
+    async def store(self, call: Callable[[], T]) -> T:
+        return await in_thread(call)  # type: ignore[no-any-return]
+
+    async def sleep(self, clock: Clock, seconds: float) -> None:
+        await clock.sleep_async(seconds)
+
+    def crowd(self, jobs: Sequence[AsyncJob], limit: int | None) -> Crowd:
+        return TaskCrowd(jobs, limit)
+
+
+async def _watch(future: asyncio.Future[Any], timeout: Deadline | None) -> Any:
+    import asyncio
+
+    while True:
+        remaining = None if timeout is None else timeout.remaining()
+        if timeout is not None and remaining is not None and remaining <= 0:
+            future.cancel()
+            raise timeout.error()
+        await asyncio.wait({future}, timeout=remaining)
+        if future.done():
+            return future.result()
+
+
+def in_thread(function: Callable[[], Any]) -> asyncio.Future[Any]:
+    """Call a function on a thread of ours; the future belongs to the running loop."""
+    import asyncio
+
+    loop = asyncio.get_running_loop()
+    future: asyncio.Future[Any] = loop.create_future()
+
+    def tell(value: Any, error: BaseException | None) -> None:
+        if future.done():
+            return
+        if isinstance(error, StopIteration):  # a future refuses to carry it
+            error = RuntimeError(f"the function raised {error!r}")
+        if error is not None:
+            future.set_exception(error)
+        else:
+            future.set_result(value)
+
+    def work() -> None:
+        value, error = None, None
+        try:
+            value = function()
+        except BaseException as caught:
+            error = caught
+        if not loop.is_closed():
+            loop.call_soon_threadsafe(tell, value, error)
+
+    POOL.submit(work)
+    return future

@@ -1,0 +1,70 @@
+"""Threads of our own for work that blocks, so that the user's default pool stays the user's.
+
+Promises: a submitted job starts at once, on an idle thread or on a new one; idle threads end by
+themselves; a forked process starts with an empty pool. Does not promise: a bound. Whoever submits
+bounds what it submits.
+Called by `engine.performer`.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import deque
+from collections.abc import Callable
+
+Job = Callable[[], None]
+
+IDLE_S = 5.0
+
+
+class _Idle:
+    """A thread that waits for its next job."""
+
+    __slots__ = ("job", "ready")
+
+    def __init__(self) -> None:
+        self.ready = threading.Semaphore(0)
+        self.job: Job | None = None
+
+
+class Pool:
+    """Start jobs on threads. Jobs must not raise."""
+
+    def __init__(self) -> None:
+        self.forget()
+
+    def forget(self) -> None:
+        """Start with no threads, as in a forked process."""
+        self._idle: deque[_Idle] = deque()
+        self._lock = threading.Lock()
+
+    def submit(self, job: Job) -> None:
+        with self._lock:
+            idle = self._idle.pop() if self._idle else None
+        if idle is None:
+            threading.Thread(target=self._work, args=(job,), name="caesura", daemon=True).start()
+        else:
+            idle.job = job
+            idle.ready.release()
+
+    def _work(self, job: Job) -> None:
+        me = _Idle()
+        while True:
+            job()
+            me.job = None
+            with self._lock:
+                self._idle.append(me)
+            if not me.ready.acquire(timeout=IDLE_S):
+                with self._lock:
+                    if me in self._idle:
+                        self._idle.remove(me)
+                        return
+                me.ready.acquire()  # a job was handed over in this very moment
+            assert me.job is not None
+            job = me.job
+
+
+POOL = Pool()
+
+os.register_at_fork(after_in_child=POOL.forget)

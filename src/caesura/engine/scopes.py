@@ -1,0 +1,305 @@
+"""One pass through a task's code: what it performs, what it asks, and what it got before.
+
+Promises: a recorded effect or a given answer comes back to the call it belongs to, whatever order
+concurrent calls run in; once a pass has asked, nothing new begins; what had begun is finished and
+recorded before the pass ends; after that nothing can be recorded any more. Whether a pass waits is
+known from here, never from the exception that came out of the code.
+Does not promise: that code which swallowed a pause stops; its result is thrown away.
+Made by `engine.tasks` for each attempt; used through `engine.effects` and `engine.interrupts`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+import threading
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any
+
+from caesura.core.events import Asked, Recorded, Withdrawn
+from caesura.core.parts import Question
+from caesura.core.view import Asking, JournalView, Recording
+from caesura.engine.failures import describe
+from caesura.errors import (
+    EffectChanged,
+    JournalSealed,
+    NeedsCheckpointer,
+    OutsideANode,
+    PerformedUnrecorded,
+    RecordTooLarge,
+    Suspended,
+    UnserializableValue,
+    UnstableQuestion,
+)
+
+if TYPE_CHECKING:
+    from caesura.engine.calls import Work
+
+SCOPE: ContextVar[Scope] = ContextVar("caesura.scope")
+# Set where a strand of code was suspended: copies of its context inherit it, siblings do not.
+_SUSPENDED: ContextVar[Scope | None] = ContextVar("caesura.suspended", default=None)
+
+MOST_CHANGES = 2
+
+
+def current_scope(what: str) -> Scope:
+    """The pass that is running here, or an error that says why there is none."""
+    scope = SCOPE.get(None)
+    if scope is None:
+        raise OutsideANode(
+            f"{what} was called where no node is running. Inside a thread that your node started, "
+            f"run the code in the node's context: contextvars.copy_context().run(f, ...), or use "
+            f"asyncio.to_thread or once.thread, which do."
+        )
+    return scope
+
+
+class Scope:
+    """The journal of one task, opened for one pass through its node or its conditional edges."""
+
+    def __init__(
+        self, work: Work, *, node: str, step: int, index: int, key: str, journal: JournalView | None,
+        attempt: int = 1, router: bool = False,
+    ) -> None:
+        self.work, self.node, self.step, self.index, self.key = work, node, step, index, key
+        self.attempt, self.router = attempt, router
+        origin = key.partition(".")
+        self.origin = int(origin[0]), int(origin[2])
+        self.failure: BaseException | None = None  # latched: the pass ends in it, eaten or not
+        self.waits = False  # something in this pass waits for a person
+        self.sealed = False
+        self.thread = threading.get_ident()
+        self.task: Any = None  # the asyncio task of an async node
+        self.beat: Any = None  # tells an idle timeout that the node is alive
+        self._lock = threading.Lock()
+        self._quiet = threading.Condition(self._lock)
+        self._running = 0
+        self._effects: set[Any] = set()  # asyncio tasks of effects that have begun
+        self._uses: dict[tuple[str, str], int] = {}
+        self._children: dict[str, int] = {}
+        self._records: dict[tuple[str, str], list[Recording]] = {}
+        self._unmatched: dict[str, list[Recording]] = {}
+        self._questions: list[Asking] = []
+        self._matched: set[str] = set()
+        self._asked: list[Asked] = []
+        if journal is not None:
+            self._read(journal)
+
+    def _read(self, journal: JournalView) -> None:
+        for record in journal.recordings:
+            if record.router == self.router:
+                self._records.setdefault((record.name, record.fingerprint), []).append(record)
+                self._unmatched.setdefault(record.name, []).append(record)
+        self._questions = [q for q in journal.questions if q.question.router == self.router]
+
+    # -------------------------------------------------------------------------------------- strands
+    def _is_main_strand(self) -> bool:
+        """Whether this code runs where the node itself runs, in its order, and not beside it."""
+        task = None
+        if "asyncio" in sys.modules:
+            import asyncio
+
+            if asyncio._get_running_loop() is not None:
+                task = asyncio.current_task()
+        if self.task is not None:
+            return task is self.task
+        return task is None and threading.get_ident() == self.thread
+
+    def _suspend(self) -> Suspended:
+        self.waits = True
+        _SUSPENDED.set(self)
+        return Suspended()
+
+    def _check_open(self) -> None:
+        if self.sealed:
+            raise JournalSealed(
+                f"Node {self.node!r} has ended, and code that it left behind wants to record "
+                f"something. Await or join everything that the node starts."
+            )
+
+    # -------------------------------------------------------------------------------------- effects
+    def begin(self, name: str, fingerprint: str, shown: str) -> Recording | int:
+        """The record of this effect, or (it begins now) the number of its use."""
+        with self._lock:
+            self._check_open()
+            if self.waits:
+                raise self._suspend()
+            if self.failure is not None:
+                raise self.failure
+            use = self._uses.get((name, fingerprint), 0)
+            self._uses[name, fingerprint] = use + 1
+            for record in self._records.get((name, fingerprint), ()):
+                if record.use == use:
+                    self._unmatched[name].remove(record)
+                    if record.lost is not None:
+                        self.failure = PerformedUnrecorded(name, record.lost)
+                        raise self.failure
+                    return record
+            if self._is_main_strand():
+                for record in self._unmatched.get(name, ()):
+                    if not record.aside and record.fingerprint != fingerprint:
+                        raise EffectChanged(name, recorded=record.shown, asked=shown)
+            self._running += 1
+            return use
+
+    def record(self, effect: Recorded) -> None:
+        """Write down what an effect gave. What cannot be written is written down as lost."""
+        ledger = self.work.call.ledger
+        with self._lock:
+            self._check_open()
+        try:
+            ledger.stage(effect)
+        except (UnserializableValue, RecordTooLarge) as error:
+            lost = PerformedUnrecorded(effect.name, str(error))
+            effect.value, effect.lost = None, str(error)
+            ledger.stage(effect)
+            self.failure = lost
+            raise lost from error
+
+    def end(self) -> None:
+        """An effect that began is over, recorded or not."""
+        with self._lock:
+            self._running -= 1
+            self._quiet.notify_all()
+
+    def made(
+        self, name: str, fingerprint: str, use: int, *, shown: str, value: Any = None,
+        error: BaseException | None = None,
+    ) -> Recorded:
+        """The event for an effect of this pass."""
+        return Recorded(
+            step=self.origin[0], index=self.origin[1], name=name, fingerprint=fingerprint, use=use,
+            value=value, shown=shown, aside=not self._is_main_strand(),
+            error=None if error is None else describe(error), router=self.router,
+        )
+
+    def idempotency_key(self, name: str, fingerprint: str, use: int) -> str:
+        """The same for an effect that a crash repeats; another one for a deliberate rerun."""
+        birth = self.work.call.ledger.view.birth
+        text = "\0".join((birth, self.key, str(self.router), name, fingerprint, str(use)))
+        return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
+
+    def keep(self, effect: Any) -> None:
+        """An async effect that has begun: it is finished even if its caller is cancelled."""
+        self._effects.add(effect)
+        effect.add_done_callback(self._effects.discard)
+
+    # ------------------------------------------------------------------------------------- questions
+    def ask(self, question: Question) -> Asking:
+        """The closed question that this is, with its answer; or suspend this strand."""
+        with self._lock:
+            self._check_open()
+            if self.work.call.ledger.store is None:
+                raise NeedsCheckpointer(
+                    f"Node {self.node!r} asks a person, but its graph keeps nothing: compile it "
+                    f"with a store, for example compile(checkpointer=SqliteStore('app.db'))."
+                )
+            if _SUSPENDED.get() is self:
+                raise self._suspend()  # this strand has swallowed a pause: what it asks is made up
+            name = f"?{question.key}" if question.key is not None else "?"
+            about = "" if question.key is not None else question.fingerprint
+            question.use = self._uses.get((name, about), 0)
+            self._uses[name, about] = question.use + 1
+            known = self._find(question)
+            if known is not None:
+                self._matched.add(known.question.id)
+                if known.status != "open":
+                    return known
+                raise self._suspend()
+            self._ask_anew(question)
+            raise self._suspend()
+
+    def _find(self, question: Question) -> Asking | None:
+        for asking in reversed(self._questions):
+            old = asking.question
+            if asking.status in ("superseded", "withdrawn") or old.use != question.use:
+                continue
+            if question.key is not None:
+                if old.key == question.key:
+                    same = old.fingerprint == question.fingerprint or question.volatile
+                    return asking if same else None
+            elif old.key is None and old.fingerprint == question.fingerprint:
+                return asking
+        return None
+
+    def _ask_anew(self, question: Question) -> None:
+        """Stage a question; if it takes the place of an earlier one, count the changes there."""
+        before = self._predecessor(question)
+        replaces = None
+        if before is not None:
+            self._matched.add(before.question.id)
+            question.replaced = replaces = before.question.id
+            question.changes = before.question.changes + 1
+            if question.changes >= MOST_CHANGES:
+                place = f"node {self.node!r}" + (f", key {question.key!r}" if question.key else "")
+                self.failure = UnstableQuestion(
+                    place, before=before.question.payload, after=question.payload
+                )
+                raise self.failure
+        question.router = self.router
+        asked = Asked(self.origin[0], self.origin[1], question, replaces)
+        self.work.call.ledger.codec.check(question.payload, f"interrupt({question.key or ''})")
+        self._asked.append(asked)
+
+    def _predecessor(self, question: Question) -> Asking | None:
+        """The question of an earlier pass in whose place this one is asked."""
+        replaced = {asking.question.replaced for asking in self._questions}
+        for asking in self._questions:
+            old = asking.question
+            if asking.status == "withdrawn" or old.id in self._matched or old.id in replaced:
+                continue
+            if old.key == question.key and (question.key is None or old.use == question.use):
+                return asking
+        return None
+
+    # ------------------------------------------------------------------------------ calling a graph
+    def child_key(self, name: str) -> str:
+        """Under which key the next call of this graph is remembered in this pass."""
+        with self._lock:
+            self._check_open()
+            use = self._children.get(name, 0)
+            self._children[name] = use + 1
+            return f"{name}#{use}"
+
+    # ------------------------------------------------------------------------------------ the ending
+    def seal(self) -> None:
+        """Wait for the effects that have begun, then let nothing be recorded any more."""
+        with self._lock:
+            while self._running:
+                self._quiet.wait()
+            self.sealed = True
+
+    async def seal_on_loop(self) -> None:
+        """The same, without blocking the loop that the effects run on."""
+        import asyncio
+
+        while True:
+            effects = set(self._effects)
+            if effects:
+                await asyncio.wait(effects)
+                continue
+            with self._lock:
+                if not self._running:
+                    self.sealed = True
+                    return
+            from caesura.engine.performer import in_thread
+
+            await in_thread(self._wait_quietly)
+
+    def _wait_quietly(self) -> None:
+        with self._lock:
+            while self._running and not self._effects:
+                self._quiet.wait(0.1)
+
+    def stage_questions(self) -> None:
+        """Stage what this pass asked, and withdraw what it did not ask again."""
+        if not self._asked and not self._questions:
+            return
+        gone = [
+            Withdrawn(q.question.id, "its node did not ask it again")
+            for q in self._questions
+            if q.status == "open" and q.question.id not in self._matched
+        ]
+        asked = [] if self.failure is not None else self._asked
+        if gone or asked:
+            self.work.call.ledger.stage(*gone, *asked)
