@@ -8,8 +8,10 @@ Implemented by `stores`, `system` and `testing`; called by `engine`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, Protocol
+
+from msgspec import Struct, field
 
 
 # ------------------------------------------------------------------------------------ time, chance
@@ -41,7 +43,7 @@ class Host(Protocol):
         ...
 
     def is_alive(self, identity: str) -> bool | None:
-        """Whether the process behind an identity lives; None when that cannot be known from here."""
+        """Whether the process behind it lives; None when that cannot be known from here."""
         ...
 
 
@@ -56,8 +58,7 @@ ThreadStatus = Literal["running", "waiting", "held", "done", "failed", "suspende
 QuestionStatus = Literal["open", "answered", "withdrawn", "superseded", "expired"]
 
 
-@dataclass(frozen=True, slots=True)
-class ThreadRow:
+class ThreadRow(Struct, frozen=True):
     """The `threads` projection: what a list of threads shows without reading any log."""
 
     graph: str
@@ -66,8 +67,7 @@ class ThreadRow:
     due: int | None = None  # the earliest deadline of an open question
 
 
-@dataclass(frozen=True, slots=True)
-class QuestionRow:
+class QuestionRow(Struct, frozen=True):
     """The `interrupts` projection: one row per question, open or closed."""
 
     id: str
@@ -78,8 +78,7 @@ class QuestionRow:
     columns: dict[str, Any] = field(default_factory=dict)  # further clear columns, by name
 
 
-@dataclass(frozen=True, slots=True)
-class RunRow:
+class RunRow(Struct, frozen=True):
     """The `runs` projection: one row per superstep task that ended, for analytics."""
 
     step: int
@@ -91,8 +90,7 @@ class RunRow:
 
 
 # ---------------------------------------------------------------------------------------- appends
-@dataclass(frozen=True, slots=True)
-class Take:
+class Take(Struct, frozen=True):
     """Take the thread's lease with this append.
 
     Refused with `LeaseHeld` while another owner holds an unexpired lease, unless that owner is
@@ -104,8 +102,7 @@ class Take:
     evict: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Release:
+class Release(Struct, frozen=True):
     """Give the lease back with this append."""
 
 
@@ -178,8 +175,7 @@ class Record(NamedTuple):
     body: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Loaded:
+class Loaded(Struct, frozen=True):
     """A thread as the store has it: the latest snapshot and every record after it."""
 
     head: int

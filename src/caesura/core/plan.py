@@ -7,14 +7,14 @@ out once. Does not promise: validity by itself; `core.graph` validates before it
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import Any, Literal
+
+from msgspec import Struct, field
 
 from caesura.core.control import RetryPolicy, TimeoutPolicy
 
 
-@dataclass(frozen=True, slots=True)
-class Channel:
+class Channel(Struct, frozen=True):
     """One key of the state and how writes to it are applied."""
 
     key: str
@@ -30,8 +30,7 @@ class Channel:
     guard: bool = True  # a second write to a key without a reducer is an error, not the winner
 
 
-@dataclass(frozen=True, slots=True)
-class Schema:
+class Schema(Struct, frozen=True):
     """The form in which a node, a caller or a conditional edge sees the state."""
 
     type: Any
@@ -42,9 +41,8 @@ class Schema:
     managed: tuple[tuple[str, str], ...] = ()  # (key, kind) of values that the engine works out
 
 
-@dataclass(frozen=True, slots=True)
-class StateSpec:
-    """All channels of a graph. A `bare` state has one channel, `__root__`, and no mapping around."""
+class StateSpec(Struct, frozen=True):
+    """All channels of a graph. A `bare` state has one, `__root__`, and no mapping around."""
 
     channels: Mapping[str, Channel]
     schema: Schema
@@ -53,11 +51,10 @@ class StateSpec:
     managed: Mapping[str, str] = field(default_factory=dict)  # key -> its kind
     preparing: tuple[str, ...] = ()  # keys whose channel has a `prepare`
     untracked: frozenset[str] = frozenset()  # keys that are never written to the log
-    warned: set[str] = field(default_factory=set, compare=False)  # unknown keys already spoken of
+    warned: set[str] = field(default_factory=set)  # unknown keys already spoken of
 
 
-@dataclass(frozen=True, slots=True)
-class Branch:
+class Branch(Struct, frozen=True):
     """A conditional edge: a function of the state and what its results stand for."""
 
     name: str
@@ -69,8 +66,7 @@ class Branch:
     ends: tuple[str, ...] | None  # where it can lead, for drawing; None: anywhere
 
 
-@dataclass(frozen=True, slots=True)
-class Join:
+class Join(Struct, frozen=True):
     """A node that waits until every one of several nodes has finished."""
 
     name: str
@@ -78,8 +74,7 @@ class Join:
     target: str
 
 
-@dataclass(frozen=True, slots=True)
-class Node:
+class Node(Struct, frozen=True):
     """One node and how it runs."""
 
     name: str
@@ -99,8 +94,7 @@ class Node:
     labels: Mapping[str, str] = field(default_factory=dict)  # end -> what the drawing says there
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(Struct, frozen=True):
     """A validated graph."""
 
     name: str

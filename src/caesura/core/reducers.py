@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import builtins
 import collections.abc
-import inspect
 import operator
 from collections.abc import Callable
 from functools import partial
@@ -41,6 +40,8 @@ def reducer_in(key: str, metadata: tuple[Any, ...]) -> Reducer | None:
     """The reducer of `Annotated[T, ..., f]`: the last piece of metadata, if it can be called."""
     if not metadata or not callable(metadata[-1]):
         return None
+    import inspect
+
     reducer: Reducer = metadata[-1]
     try:
         signature = inspect.signature(reducer)
