@@ -1,32 +1,42 @@
-"""Whether a store may still be used: not after `close`, and not in a child of a fork.
+"""Whether a store may still be used: not after `close`, and mostly not in a child of a fork.
 
-Promises: `refusal` is None as long as the store may be used, and the error to raise afterwards; a
-forked child finds it set before any of its code runs. What was open at the fork is left alone in
-the child: it belongs to the parent.
+Promises: `refusal` is None as long as the store may be used, and the error to raise afterwards. A
+store is asked to come to rest before its process forks, so that a child never finds it in the
+middle of something; afterwards the parent goes on as if nothing had been.
 Used by every store of this package.
 """
 
 from __future__ import annotations
 
 import os
+import threading
 import weakref
 from collections.abc import Callable
+from typing import Protocol
 
 from caesura.errors import StoreClosed
 
+# A program may fork in a signal handler, in the middle of a write of the very same thread. It must
+# not wait for itself for ever.
+REST_WITHIN_S = 5.0
+
+
+class Forking(Protocol):
+    """A store that has something to bring to rest."""
+
+    def before_fork(self) -> None: ...
+    def after_fork(self, *, in_child: bool) -> None: ...
+
 
 class Lifetime:
-    """One store's, from opening to closing."""
+    """One store's, from opening to closing. `survives_forks`: a child may use its copy."""
 
-    def __init__(self, name: str, *, abandon: Callable[[], None] | None = None) -> None:
+    def __init__(self, name: str, store: Forking, *, survives_forks: bool = False) -> None:
         self.name = name
         self.refusal: Callable[[], StoreClosed] | None = None
-        self._abandon = abandon
+        self._survives_forks = survives_forks
+        self._store = weakref.ref(store)
         _alive.add(self)
-
-    @property
-    def is_over(self) -> bool:
-        return self.refusal is not None
 
     def end(self) -> bool:
         """True for the first to say so."""
@@ -36,10 +46,18 @@ class Lifetime:
         _alive.discard(self)
         return True
 
-    def forked(self) -> None:
-        self.refusal = self._from_before_a_fork
-        if self._abandon is not None:
-            self._abandon()
+    def before_fork(self) -> None:
+        store = self._store()
+        if store is not None:
+            store.before_fork()
+
+    def after_fork(self, *, in_child: bool) -> None:
+        if in_child and not self._survives_forks:
+            self.refusal = self._from_before_a_fork
+            _alive.discard(self)
+        store = self._store()
+        if store is not None:
+            store.after_fork(in_child=in_child)
 
     def _closed(self) -> StoreClosed:
         return StoreClosed(
@@ -55,13 +73,29 @@ class Lifetime:
 
 
 _alive: weakref.WeakSet[Lifetime] = weakref.WeakSet()
+_resting: list[Lifetime] = []
+_one_fork_at_a_time = threading.Lock()
 
 
-def _in_a_forked_child() -> None:
-    for lifetime in list(_alive):
-        lifetime.forked()
-    _alive.clear()
+def _before_fork() -> None:
+    _one_fork_at_a_time.acquire()
+    _resting[:] = _alive
+    for lifetime in _resting:
+        lifetime.before_fork()
+
+
+def _after_fork(*, in_child: bool) -> None:
+    try:
+        for lifetime in _resting:
+            lifetime.after_fork(in_child=in_child)
+    finally:
+        _resting.clear()
+        _one_fork_at_a_time.release()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_in_a_forked_child)
+    os.register_at_fork(
+        before=_before_fork,
+        after_in_parent=lambda: _after_fork(in_child=False),
+        after_in_child=lambda: _after_fork(in_child=True),
+    )

@@ -2,6 +2,7 @@
 
 Promises: behaves as every other store does: it keeps encoded records, compares heads and epochs,
 and hands out copies. `append_soon` completes at once, so its sink is told before it returns.
+A child of a fork goes on with a copy of its own, in which nothing runs.
 Does not promise: to outlive the process, or to be shared with another one.
 """
 
@@ -19,6 +20,7 @@ from caesura.ports import (
     Clock,
     Host,
     Ids,
+    Lease,
     Loaded,
     QuestionRow,
     QuestionStatus,
@@ -32,7 +34,7 @@ from caesura.ports import (
 )
 from caesura.stores.admission import DEFAULT_MAX_BYTES, admit, asked_elsewhere, unprunable
 from caesura.stores.leases import check_epoch, lease_after
-from caesura.stores.lifetime import Lifetime
+from caesura.stores.lifetime import REST_WITHIN_S, Lifetime
 from caesura.stores.memory_log import KeptQuestion, MemoryLog
 from caesura.system import SystemClock, SystemHost, SystemIds
 
@@ -41,6 +43,7 @@ class MemoryStore:
     """Threads that live as long as this object."""
 
     shared = False
+    instant = True
 
     def __init__(
         self,
@@ -54,7 +57,7 @@ class MemoryStore:
         self.ids: Ids = ids or SystemIds()
         self.host: Host = host or SystemHost()
         self.max_bytes = max_bytes
-        self._lifetime = Lifetime("This MemoryStore")
+        self._lifetime = Lifetime("This MemoryStore", self, survives_forks=True)
         self._lock = threading.Lock()
         self._logs: dict[str, MemoryLog] = {}
         self._asked_on: dict[str, str] = {}  # question id -> thread
@@ -70,8 +73,8 @@ class MemoryStore:
             or append.snapshot is not None
             or append.questions
             or append.runs
-            or not append.after  # perhaps a new thread
-            or not append.count
+            or append.after < 1  # perhaps a new thread
+            or append.count < 1
             or len(append.body) > self.max_bytes
         ):
             return self._append_with_columns(append)
@@ -162,6 +165,18 @@ class MemoryStore:
 
     def __exit__(self, *error: object) -> None:
         self.close()
+
+    def before_fork(self) -> None:
+        """The child's copy is a whole one only when nobody is in the middle of a change."""
+        self._is_held = self._lock.acquire(timeout=REST_WITHIN_S)
+
+    def after_fork(self, *, in_child: bool) -> None:
+        if in_child:
+            for log in self._logs.values():  # who runs these threads runs them in the parent
+                log.lease = Lease(None, log.lease.epoch, 0)
+            self._lock = threading.Lock()
+        elif self._is_held:
+            self._lock.release()
 
     # ------------------------------------------------------------------------------------ reading
     def load(self, thread: str) -> Loaded | None:

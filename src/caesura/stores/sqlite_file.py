@@ -14,7 +14,13 @@ import time
 from collections.abc import Callable
 from typing import TypeVar
 
-from caesura.errors import CorruptRecord, StoreTrouble, StoreUnavailable, UnknownFormat
+from caesura.errors import (
+    CorruptRecord,
+    StoreMisconfigured,
+    StoreTrouble,
+    StoreUnavailable,
+    UnknownFormat,
+)
 
 FORMAT = 1
 _APPLICATION = 0x43534652  # what `file` and other readers can tell it by
@@ -65,7 +71,7 @@ create table runs (
     primary key (no, step, place)
 ) without rowid;
 create table counters (name text primary key, value integer not null) without rowid;
-insert into counters values ('epochs of the deleted', 0);
+insert into counters values ('epochs of the deleted', 0), ('syncs', 0);
 """
 
 T = TypeVar("T")
@@ -75,7 +81,11 @@ class SqliteFile:
     """Where it is, and how connections to it are made."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        name = os.fspath(path)
+        name = os.fsdecode(path)
+        if not name or name.startswith("file:"):
+            raise StoreMisconfigured(
+                f"SqliteStore({name!r}): give the path of a file, or ':memory:'; no URI."
+            )
         self.is_memory = name == _MEMORY
         # Absolute, because the program may change its directory; and without links, because the
         # log of SQLite lies beside the real file.
@@ -93,16 +103,13 @@ class SqliteFile:
             raise
         return connection
 
-    def connect(self, *, synchronous: str = "full", checkpoint_pages: int = 1000) -> sqlite3.Connection:
+    def connect(self) -> sqlite3.Connection:
         try:
-            connection = sqlite3.connect(
+            return sqlite3.connect(
                 self.path, isolation_level=None, check_same_thread=False, timeout=BUSY_S
             )
         except sqlite3.Error as error:
             raise self.trouble(error) from error
-        connection.execute(f"pragma synchronous = {synchronous}")
-        connection.execute(f"pragma wal_autocheckpoint = {checkpoint_pages}")
-        return connection
 
     def patiently(self, act: Callable[[], T]) -> T:
         """Do it again for as long as another process holds the file."""
@@ -114,17 +121,6 @@ class SqliteFile:
                 if not is_busy(error) or time.monotonic() > give_up_at:
                     raise self.trouble(error) from error
             time.sleep(_RETRY_S)
-
-    def flush(self) -> None:
-        """Bring to the disk what was committed without waiting for it."""
-        try:
-            log = os.open(self.path + "-wal", os.O_RDONLY)
-        except FileNotFoundError:
-            return  # moved into the file itself, and flushed by that
-        try:
-            os.fsync(log)
-        finally:
-            os.close(log)
 
     def trouble(self, error: sqlite3.Error) -> StoreTrouble:
         if is_busy(error):
@@ -145,6 +141,11 @@ class SqliteFile:
 
     def _make_private(self) -> None:
         """Before SQLite opens it, because SQLite would ask the umask; its log follows the file."""
+        if os.path.isdir(self.path):
+            raise StoreUnavailable(
+                f"{self.path} is a folder. Give the path of a file in it, such as "
+                f"{os.path.join(self.path, 'app.db')}."
+            )
         try:
             # Never opened when it is there: closing it would drop the locks of this whole process.
             os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))

@@ -57,7 +57,7 @@ def load(connection: sqlite3.Connection, thread: str) -> Loaded | None:
         lease=Lease(*found[1:4]),
         row=ThreadRow(*found[4:]),
         snapshot=snapshot,
-        records=[Record(id & SEQ, body) for id, body in records],
+        records=[Record(place & SEQ, body) for place, body in records],
     )
 
 
@@ -71,14 +71,15 @@ def read(
     if upto is not None:
         # The record that holds `upto` is the first to end there or later.
         (end,) = connection.execute(
-            "select coalesce((select id from events where id >= ? and id <= ? order by id limit 1), ?)",
+            "select coalesce("
+            "(select id from events where id >= ? and id <= ? order by id limit 1), ?)",
             (base + upto, end, end),
         ).fetchone()
     records = connection.execute(
         "select id, body from events where id > ? and id <= ? and body is not null order by id",
         (base + after, end),
     )
-    return [Record(id & SEQ, body) for id, body in records]
+    return [Record(place & SEQ, body) for place, body in records]
 
 
 def snapshot_before(connection: sqlite3.Connection, thread: str, step: int) -> Snapshot | None:
@@ -170,9 +171,7 @@ def _number(connection: sqlite3.Connection, thread: str) -> int | None:
     return None if found is None else found[0]
 
 
-def _snapshot(
-    connection: sqlite3.Connection, base: int, end: int, step: int
-) -> Snapshot | None:
+def _snapshot(connection: sqlite3.Connection, base: int, end: int, step: int) -> Snapshot | None:
     found = connection.execute(
         "select id, step, body from snapshots where id between ? and ? and step <= ? "
         "order by id desc limit 1",
@@ -182,7 +181,10 @@ def _snapshot(
 
 
 def _stored_question(row: Sequence[Any]) -> StoredQuestion:
-    return StoredQuestion(row[0], QuestionRow(*row[1:6], columns=decoded_columns(row[6])))
+    thread, id_, status, asked_at, due, body, columns = row
+    return StoredQuestion(
+        thread, QuestionRow(id_, status, asked_at, due, body, decoded_columns(columns))
+    )
 
 
 def _where(wanted: dict[str, tuple[Any, ...]]) -> tuple[str, list[Any]]:

@@ -95,6 +95,10 @@ class Turns(Generic[W]):
         if self._turn.acquire(blocking=False):
             self._hand_on()
 
+    def pause(self, within_s: float) -> bool:
+        """Take the turn without writing; whoever got it calls `done`."""
+        return self._turn.acquire(timeout=within_s)
+
     def close(self, refusal: Callable[[], BaseException]) -> None:
         """Commit what is queued, then give no turn to anybody any more."""
         with self._gate:
@@ -203,6 +207,6 @@ def tell(settled: Sequence[Pending[Any]]) -> None:
     for sink, outcomes in by_sink.values():
         try:
             sink.landed(outcomes)
-        except Exception:
+        except Exception:  # noqa: BLE001 - whatever a sink raises
             # One run's mistake must not stop the others' writes.
             _log.exception("a sink failed to take the outcomes of its appends")
