@@ -18,7 +18,7 @@ from msgspec.msgpack import Decoder
 
 from caesura.core.events import FORMAT, AnyEvent, Event
 from caesura.core.view import ThreadView
-from caesura.engine.plain import MAX_DEPTH, NEEDS_CARE, Plainer, pack
+from caesura.engine.plain import NEEDS_CARE, TOO_DEEP, Plainer, pack
 from caesura.engine.reading import Reader
 from caesura.engine.refusal import Refused
 from caesura.engine.registry import Registry
@@ -110,8 +110,8 @@ class Codec:
         raw = _raw(body, 3, damage)
         older = range(raw[0], FORMAT)
         if not older:
-            tags = {event[0] for event in raw[2] if isinstance(event, list) and event}
-            unknown = sorted(tag for tag in tags - KNOWN_TAGS if isinstance(tag, int))
+            tags = [event[0] for event in raw[2] if isinstance(event, list) and event]
+            unknown = sorted({tag for tag in tags if type(tag) is int} - KNOWN_TAGS)
             if unknown:
                 raise UnknownEvent(unknown[0], known=FORMAT) from damage
             raise _corrupt(body, damage) from damage
@@ -159,7 +159,7 @@ class Codec:
         try:
             body = pack(self._plain.value(value))
         except (Refused, RecursionError, *NEEDS_CARE):
-            body = _packed(lambda: self._carefully.value(value), path)
+            body = _packed(lambda: self._carefully.value(value), path, value)
         return self._sized(body, path or "The value")
 
     def decode_value(self, body: bytes) -> Any:
@@ -184,15 +184,19 @@ class Codec:
         return body
 
 
-def _packed(make: Callable[[], Any], path: str | None = None) -> bytes:
+def _packed(make: Callable[[], Any], path: str | None = None, value: Any = None) -> bytes:
     """The careful pass: everything that can be written is, and the rest is named."""
     try:
         return pack(make())
     except Refused as refused:
-        raise refused.as_error(path) from None
-    except RecursionError as error:
+        raise refused.as_error(path) from refused.__cause__
+    except RecursionError:  # less stack is left than the limit supposes
+        raise Refused(value, TOO_DEEP).as_error(path) from None
+    except NEEDS_CARE as error:
+        # Found in what the careful pass leaves alone, such as the JSON Schema of a question.
+        found = 0 if isinstance(error, OverflowError) else ""
         raise UnserializableValue(
-            path or "A value", None, f"It is nested too deeply (the limit is {MAX_DEPTH} levels)."
+            path or "An event", found, f"msgpack has no form for it: {error}."
         ) from error
 
 

@@ -63,6 +63,10 @@ class Plainer:
             except Refused as refused:
                 refused.inside(part, name)
                 raise
+            except RecursionError as error:  # less stack is left than MAX_DEPTH supposes
+                too_deep = Refused(value, TOO_DEEP)
+                too_deep.inside(part, name)
+                raise too_deep from error
             if plain is not value:
                 changed = {name: plain} if changed is None else {**changed, name: plain}
         if self._careful:
@@ -153,7 +157,17 @@ class Plainer:
 
     def _extension(self, value: Any, kind: Kind, depth: int) -> Ext:
         try:
-            data = self.value(kind.write(value), depth + EXTENSION_DEPTH)
+            written = kind.write(value)
+        except RecursionError:
+            raise
+        except Exception as error:  # what a foreign class or a given function does
+            raise Refused(value, f"Writing it raised {type(error).__name__}: {error}") from error
+        if depth + EXTENSION_DEPTH > MAX_DEPTH and type(written) not in ATOMS:
+            # Said of the value and not of what was just made of it, so that a value which
+            # contains itself is recognised on the way out.
+            raise Refused(value, TOO_DEEP)
+        try:
+            data = self.value(written, depth + EXTENSION_DEPTH)
         except Refused as refused:
             if kind.wrapped:
                 refused.unwrap()

@@ -29,6 +29,8 @@ class Reader:
         """What msgspec calls for each extension record that it meets."""
         if code == NAMED:
             name, content = self.unpack(data)
+            if type(name) is not str:
+                raise ValueError("the name of a type is no text")
             kind = self._named(name)
             if kind is None:
                 return Opaque(name, content, NAMED, bytes(data))
