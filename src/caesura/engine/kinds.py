@@ -24,6 +24,10 @@ import msgspec
 BUILTIN_BASES = (dict, list, tuple, set, frozenset, str, bytes, bytearray, int, float, complex)
 
 
+# Beside the fields of a record: those that had no value, not even a default. No field is called so.
+ABSENT = "__absent__"
+
+
 class Kind(NamedTuple):
     """One type that can be written: `write` gives data that may hold further values."""
 
@@ -92,7 +96,9 @@ def dataclass_kind(cls: Any, name: str) -> Kind:
 
     def write(value: Any) -> dict[str, Any]:
         data = {field: getattr(value, field) for field in defaults if hasattr(value, field)}
-        if has_dict and len(value.__dict__) > len(names):
+        if len(data) < len(defaults):
+            data[ABSENT] = [field for field in defaults if field not in data]
+        if has_dict and not value.__dict__.keys() <= names:
             # What a constructor put beside the fields belongs to the state; what a cache holds not.
             data |= {
                 key: item
@@ -103,8 +109,10 @@ def dataclass_kind(cls: Any, name: str) -> Kind:
 
     def read(data: dict[str, Any]) -> Any:
         value = object.__new__(cls)
+        absent = data.pop(ABSENT, ())
         for field, default in defaults.items():
-            set_field(value, field, data[field] if field in data else default())
+            if field not in absent:
+                set_field(value, field, data[field] if field in data else default())
         for key in data.keys() - names if has_dict else ():
             value.__dict__[key] = data[key]
         return value
@@ -148,10 +156,15 @@ def _struct_kind(cls: type[msgspec.Struct], name: str) -> Kind:
     fields = cls.__struct_fields__
 
     def write(value: Any) -> dict[str, Any]:
-        return {field: getattr(value, field) for field in fields}
+        data = {field: getattr(value, field) for field in fields}
+        absent = [field for field, item in data.items() if item is msgspec.UNSET]
+        for field in absent:
+            del data[field]
+        return {**data, ABSENT: absent} if absent else data
 
     def read(data: dict[str, Any]) -> Any:
         known = {field: data[field] for field in fields if field in data}
+        known |= dict.fromkeys(data.get(ABSENT, ()), msgspec.UNSET)
         value = cls(**known)
         for field, item in known.items():  # as recorded, whatever __post_init__ made of it
             msgspec.structs.force_setattr(value, field, item)
@@ -170,17 +183,22 @@ def _pydantic_kind(cls: Any, name: str) -> Kind:
         data = {key: item for key, item in value.__dict__.items() if key in fields}
         if value.__pydantic_fields_set__ != data.keys():
             data[SET] = sorted(value.__pydantic_fields_set__)
+        if not fields.keys() <= value.__dict__.keys():  # `model_construct` may leave some out
+            data[ABSENT] = sorted(fields.keys() - value.__dict__.keys())
         if value.__pydantic_extra__:
             data[EXTRA] = value.__pydantic_extra__
         return data
 
     def read(data: dict[str, Any]) -> Any:
         fields_set, extra = data.pop(SET, None), data.pop(EXTRA, None)
+        absent = data.pop(ABSENT, ())
         values: dict[str, Any] = {}
         for key, field in cls.__pydantic_fields__.items():
-            values[key] = data[key] if key in data else _model_default(key, field, values)
+            if key not in absent:
+                values[key] = data[key] if key in data else _model_default(key, field, values)
         value = cls.__new__(cls)
-        keeps_extra = cls.model_config.get("extra") == "allow"
+        kept = (extra or {}) if cls.model_config.get("extra") == "allow" else None
+        was_set = set(data if fields_set is None else fields_set)
         private = {
             key: attribute.get_default()
             for key, attribute in cls.__private_attributes__.items()
@@ -188,8 +206,8 @@ def _pydantic_kind(cls: Any, name: str) -> Kind:
         }
         restored = {
             "__dict__": values,
-            "__pydantic_fields_set__": set(data if fields_set is None else fields_set),
-            "__pydantic_extra__": (extra or {}) if keeps_extra else None,
+            "__pydantic_fields_set__": was_set & {*values, *(kept or ())},
+            "__pydantic_extra__": kept,
             "__pydantic_private__": private if cls.__private_attributes__ else None,
         }
         for slot, item in restored.items():

@@ -10,6 +10,7 @@ Built per compiled graph from `Plan.types` and `types=`; read by `plain` and `re
 from __future__ import annotations
 
 import sys
+from collections import deque
 from collections.abc import Callable, Iterable
 from enum import Enum
 from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
@@ -26,6 +27,8 @@ MESSAGES = frozenset({
 })  # fmt: skip
 LANGCHAIN = "langchain_core:"
 
+MOST_REPLACED = 256  # classes of one name that replaced each other and can still be written
+
 
 class Custom(NamedTuple):
     """A type that explains itself: `write` gives plain data for a value, `read` the value back."""
@@ -41,8 +44,8 @@ class Registry:
     def __init__(self, found: Iterable[Any] = (), types: Iterable[Any] = ()) -> None:
         self._by_class: dict[type, Kind] = dict(STANDARD)
         self._by_name: dict[str, Kind] = {}
-        self._seen: set[int] = set()
-        self._kept: list[Any] = []  # what `_seen` names by id must stay alive
+        self._seen: dict[int, Any] = {}  # by id; what is known by its id must stay alive
+        self._replaced: deque[type] = deque()
         for kind in CONTROL:
             self._enter(kind)
         for annotation in found:
@@ -53,10 +56,12 @@ class Registry:
     def add(self, given: Any) -> None:
         """Register a type that somebody asked for by name, and all that its fields mention."""
         if isinstance(given, tuple):
+            if len(given) != 3 or not isinstance(given[0], type):
+                raise AuthoringError(f"types=[{given!r}] is no (class, write, read) triple.")
             custom = Custom(*given)
             self._enter(Kind(name_of(custom.cls), None, custom.cls, custom.write, custom.read))
             return
-        if isinstance(given, type) and self.kind_of(given) is None and not is_supported(given):
+        if isinstance(given, type) and not self._can_write(given):
             raise AuthoringError(
                 f"types=[{given.__qualname__}] cannot be written to the log by itself: it is no "
                 f"dataclass, pydantic model, msgspec.Struct, NamedTuple or Enum. Make it one, or "
@@ -75,10 +80,13 @@ class Registry:
         `replace` is for annotations met while running: a class that a node's body defines anew on
         each call takes the place of the one before. Otherwise two classes of one name are refused.
         """
-        if id(annotation) in self._seen:
-            return
-        self._seen.add(id(annotation))
-        self._kept.append(annotation)
+        value = getattr(annotation, "__value__", None)  # type X = ...
+        if isinstance(annotation, type) or value is not None:
+            # Only these can lead back to themselves. Others, such as `list[int]`, may be made anew
+            # on each pass of a node and must not be kept.
+            if id(annotation) in self._seen:
+                return
+            self._seen[id(annotation)] = annotation
         for argument in get_args(annotation):
             if isinstance(argument, Enum):  # Literal[Color.RED]
                 self.learn(type(argument), replace=replace)
@@ -90,7 +98,6 @@ class Registry:
         origin = get_origin(annotation)
         if isinstance(origin, type):
             self.learn(origin, replace=replace)
-        value = getattr(annotation, "__value__", None)  # type X = ...
         if value is not None and not isinstance(annotation, type):
             self.learn(value, replace=replace)
         if not isinstance(annotation, type):
@@ -121,6 +128,10 @@ class Registry:
                 self._by_name[name] = kind
         return kind
 
+    def _can_write(self, cls: type) -> bool:
+        # A TypedDict is written as the dict that it is; its fields may mention more.
+        return is_supported(cls) or hasattr(cls, "__total__") or self.kind_of(cls) is not None
+
     def _enter(self, kind: Kind, *, replace: bool = False) -> None:
         known = self._by_name.get(kind.name)
         if known is not None and known.cls is not kind.cls and not replace:
@@ -128,15 +139,24 @@ class Registry:
                 f"Two different types of this graph are called {kind.name!r}. In the log they "
                 f"could not be told apart: rename one of them."
             )
+        if known is not None and known.cls is not kind.cls:
+            self._replaced.append(known.cls)
+            if len(self._replaced) > MOST_REPLACED:
+                self._forget(self._replaced.popleft())
         self._by_class[kind.cls] = kind
         self._by_name[kind.name] = kind
+
+    def _forget(self, cls: type) -> None:
+        """A class that was defined anew so often since that no value of it is still around."""
+        self._by_class.pop(cls, None)
+        self._seen.pop(id(cls), None)
 
     def _moved_main(self, name: str) -> Kind | None:
         """`__main__:Order` is `app:Order` when the program is imported instead of run, and back."""
         module, _, qualname = name.partition(":")
         found = [
             kind
-            for known, kind in self._by_name.items()
+            for known, kind in list(self._by_name.items())  # others may be learning
             if known.partition(":")[2] == qualname
             and (module == "__main__" or known.startswith("__main__:"))
         ]
