@@ -25,7 +25,7 @@ MOST_THREADS = 64
 class Outcome(NamedTuple):
     """How one job ended."""
 
-    index: int
+    index: int  # type: ignore[assignment]  # nobody looks for a value in an outcome
     value: Any
     error: BaseException | None
 
@@ -47,7 +47,9 @@ class ThreadCrowd:
     """
 
     def __init__(
-        self, jobs: Sequence[AsyncJob], limit: int | None,
+        self,
+        jobs: Sequence[AsyncJob],
+        limit: int | None,
         drive: Callable[[Coroutine[Any, Any, Any]], Any],
     ) -> None:
         self._jobs = deque(enumerate(jobs))
@@ -75,10 +77,13 @@ class ThreadCrowd:
                 return
             if first:
                 first = False
-                self._start_thread()
+                try:
+                    self._start_thread()
+                except RuntimeError:  # the system gives no more threads: these few do it all
+                    pass
             try:
                 outcome = Outcome(index, self._drive(job()), None)
-            except BaseException as error:
+            except BaseException as error:  # noqa: BLE001 - whatever a job raises is its outcome
                 outcome = Outcome(index, None, error)
             self._ended.append(outcome)
             self.wake()
@@ -91,7 +96,11 @@ class ThreadCrowd:
         self._news.release()
 
     async def some(self) -> list[Outcome]:
-        self._news.acquire()
+        try:
+            self._news.acquire()
+        except BaseException:  # such as Ctrl-C: what has not begun does not begin any more
+            self._jobs.clear()
+            raise
         with self._lock:
             self._told = False
         ended = []
@@ -124,7 +133,7 @@ class TaskCrowd:
     async def _run(self, index: int, job: AsyncJob) -> None:
         try:
             outcome = Outcome(index, await job(), None)
-        except BaseException as error:
+        except BaseException as error:  # noqa: BLE001 - whatever a job raises is its outcome
             outcome = Outcome(index, None, error)
         self._ended.append(outcome)
         self._news.set()

@@ -1,7 +1,8 @@
 """Failures as they are kept in the log, and as they are raised again from it.
 
-Promises: an exception of a builtin type comes back as that type with its message; any other comes
-back as `RecordedError` with type, message and traceback. Nothing that a log names is imported.
+Promises: an exception of a builtin type whose arguments are plain comes back as that type with its
+message; any other comes back as `RecordedError` with type, message and traceback. Describing never
+fails, whatever the exception does when it is looked at. Nothing that a log names is imported.
 Called by `engine.scopes` and `engine.tasks`.
 """
 
@@ -23,12 +24,37 @@ def describe(error: BaseException) -> ErrorInfo:
 
     cls = type(error)
     builtin = cls.__module__ == "builtins"
-    plain = all(type(a) in _PLAIN for a in error.args)
     name = cls.__qualname__ if builtin else f"{cls.__module__}.{cls.__qualname__}"
-    text = "".join(traceback.format_exception(error))
     return ErrorInfo(
-        name, str(error), text[-MOST_TRACEBACK:], list(error.args) if builtin and plain else None
+        name,
+        _message(error),
+        "".join(traceback.format_exception(error))[-MOST_TRACEBACK:],
+        _plain_args(error) if builtin else None,
     )
+
+
+def _message(error: BaseException) -> str:
+    try:
+        return str(error)
+    except Exception as another:  # noqa: BLE001 - a __str__ of the user's may raise anything
+        return f"<its message could not be made: {type(another).__name__}>"
+
+
+def _plain_args(error: BaseException) -> list[Any] | None:
+    """What the exception can be made of again; None: it cannot."""
+    args = list(error.args)
+    if isinstance(error, OSError) and error.filename is not None:
+        # They are taken out of `args`, and the message shows them.
+        args += [_text_of(error.filename)]
+        if error.filename2 is not None:
+            args += [None, _text_of(error.filename2)]
+    return args if all(type(arg) in _PLAIN for arg in args) else None
+
+
+def _text_of(filename: Any) -> Any:
+    import os
+
+    return os.fspath(filename) if isinstance(filename, os.PathLike) else filename
 
 
 def rebuild(info: ErrorInfo) -> Exception:
@@ -37,7 +63,7 @@ def rebuild(info: ErrorInfo) -> Exception:
     if info.args is not None and isinstance(cls, type) and issubclass(cls, Exception):
         try:
             error: Exception = cls(*info.args)
-        except Exception:
+        except Exception:  # noqa: BLE001 - the arguments of another version of Python, say
             return RecordedError(info.type_name, info.message, info.traceback)
         error.add_note("(read back from the log)")
         return error

@@ -25,7 +25,13 @@ class _Idle:
 
     def __init__(self) -> None:
         self.ready = threading.Semaphore(0)
-        self.job: Job | None = None
+        self.job: Job
+
+    def take(self) -> Job:
+        """The job that was handed over. It is let go: what it holds must not wait here."""
+        job = self.job
+        del self.job
+        return job
 
 
 class Pool:
@@ -52,7 +58,7 @@ class Pool:
         me = _Idle()
         while True:
             job()
-            me.job = None
+            del job
             with self._lock:
                 self._idle.append(me)
             if not me.ready.acquire(timeout=IDLE_S):
@@ -61,10 +67,10 @@ class Pool:
                         self._idle.remove(me)
                         return
                 me.ready.acquire()  # a job was handed over in this very moment
-            assert me.job is not None
-            job = me.job
+            job = me.take()
 
 
 POOL = Pool()
 
-os.register_at_fork(after_in_child=POOL.forget)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=POOL.forget)

@@ -17,20 +17,47 @@ if TYPE_CHECKING:
     import asyncio
     from concurrent.futures import Future
 
-_lock = threading.Lock()
-_loop: asyncio.AbstractEventLoop | None = None
+
+class _Home:
+    """Where this process keeps its loop."""
+
+    def __init__(self) -> None:
+        self.forget()
+
+    def forget(self) -> None:
+        """Start without a loop, as in a forked process."""
+        self._lock = threading.Lock()
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    def loop(self) -> asyncio.AbstractEventLoop:
+        import asyncio
+
+        with self._lock:
+            if self._loop is None:
+                loop = asyncio.new_event_loop()
+                threading.Thread(
+                    target=_run_for_good, args=(loop,), name="caesura-loop", daemon=True
+                ).start()
+                self._loop = loop
+            return self._loop
+
+
+def _run_for_good(loop: asyncio.AbstractEventLoop) -> None:
+    while True:
+        try:
+            loop.run_forever()
+        except (SystemExit, KeyboardInterrupt):
+            # A task that raises one of these ends the loop before anybody is told of it. Whoever
+            # waits for the task gets it; the loop belongs to all and goes on.
+            continue
+
+
+_HOME = _Home()
 
 
 def private_loop() -> asyncio.AbstractEventLoop:
     """The loop, started when it is first needed."""
-    global _loop
-    import asyncio
-
-    with _lock:
-        if _loop is None:
-            _loop = asyncio.new_event_loop()
-            threading.Thread(target=_loop.run_forever, name="caesura-loop", daemon=True).start()
-        return _loop
+    return _HOME.loop()
 
 
 def run_there(
@@ -46,9 +73,13 @@ def run_there(
     loop = private_loop()
 
     def start() -> None:
-        task = loop.create_task(make(), context=context)
-        started(task)
+        try:
+            task = loop.create_task(make(), context=context)
+        except BaseException as error:  # noqa: BLE001 - somebody waits for it
+            future.set_exception(error)
+            return
         task.add_done_callback(tell)
+        started(task)
 
     def tell(task: asyncio.Task[Any]) -> None:
         if task.cancelled():
@@ -62,9 +93,5 @@ def run_there(
     return future
 
 
-def _forget_loop() -> None:
-    global _loop, _lock
-    _loop, _lock = None, threading.Lock()
-
-
-os.register_at_fork(after_in_child=_forget_loop)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_HOME.forget)
