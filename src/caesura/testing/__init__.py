@@ -14,14 +14,22 @@ if TYPE_CHECKING:
     from caesura.testing.clock import ManualClock as ManualClock, SequentialIds as SequentialIds
     from caesura.testing.contract import StoreContract as StoreContract
     from caesura.testing.crash import Crash as Crash, CrashAfter as CrashAfter
+    from caesura.testing.people import (
+        ScriptedHuman as ScriptedHuman,
+        SeenQuestion as SeenQuestion,
+        UnexpectedQuestion as UnexpectedQuestion,
+    )
 
 # One line a name: where it lives.
 _HOMES = {
     "Crash": "caesura.testing.crash",
     "CrashAfter": "caesura.testing.crash",
     "ManualClock": "caesura.testing.clock",
+    "ScriptedHuman": "caesura.testing.people",
+    "SeenQuestion": "caesura.testing.people",
     "SequentialIds": "caesura.testing.clock",
     "StoreContract": "caesura.testing.contract",
+    "UnexpectedQuestion": "caesura.testing.people",
 }
 
 
