@@ -1,7 +1,7 @@
 """What can be known about a node's function before it runs: its name, parameters and colour.
 
 Promises: a function that could never be called is refused at compile, with the parameter named.
-Does not promise: that annotations resolve; one that does not is passed over, the others still count.
+Does not promise: that annotations resolve; one that does not is passed over, the others count.
 Called by `core.graph` and by the functional form.
 """
 

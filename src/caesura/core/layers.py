@@ -147,11 +147,11 @@ class _Picture:
 
     def __init__(self, layers: list[list[str]], steps: list[Edge], texts: dict[str, str]) -> None:
         self.layers, self.steps, self.texts = layers, steps, texts
-        self.half = {
-            node: (len(texts[node]) + 4) // 2 if node in texts else 0
-            for layer in layers
-            for node in layer
+        widths = {
+            node: len(texts[node]) + 4 if node in texts else 1 for ls in layers for node in ls
         }
+        self.left = {node: (width - 1) // 2 for node, width in widths.items()}
+        self.right = {node: width // 2 for node, width in widths.items()}
         self.middle: dict[str, int] = {}
         self._place()
 
@@ -171,7 +171,7 @@ class _Picture:
                     for node in layer
                 }
                 self._settle(layer, wish)
-        left = min((self.middle[n] - self.half[n] for n in self.middle), default=0)
+        left = min((self.middle[n] - self.left[n] for n in self.middle), default=0)
         self.middle = {node: at - left for node, at in self.middle.items()}
 
     def _settle(self, layer: Sequence[str], wish: dict[str, int]) -> None:
@@ -187,11 +187,11 @@ class _Picture:
             self.middle[node] = (a + b) // 2
 
     def _room(self, left: str, right: str) -> int:
-        return self.half[left] + _GAP + self.half[right]
+        return self.right[left] + _GAP + 1 + self.left[right]
 
     def lines(self, sure: set[str]) -> list[str]:
         """The picture's lines; arrows to nodes that are not in `sure` are hollow."""
-        width = max((self.middle[n] + self.half[n] for n in self.middle), default=-1) + 1
+        width = max((self.middle[n] + self.right[n] for n in self.middle), default=-1) + 1
         found: list[str] = []
         for place, layer in enumerate(self.layers):
             if place:
@@ -206,7 +206,7 @@ class _Picture:
                 for row in rows:
                     row[self.middle[node]] = "│"
                 continue
-            left, inner = self.middle[node] - self.half[node], self.half[node] * 2 - 1
+            left, inner = self.middle[node] - self.left[node], len(self.texts[node]) + 2
             box = (f"┌{'─' * inner}┐", f"│{self.texts[node]:^{inner}}│", f"└{'─' * inner}┘")
             for row, text in zip(rows, box, strict=True):
                 row[left : left + len(text)] = text

@@ -33,7 +33,7 @@ def default_retry_on(error: BaseException) -> bool:
 
 
 def _is_http_error(error: BaseException) -> bool:
-    """Whether it is httpx's or requests' status error, known by name so that neither is imported."""
+    """Whether it is httpx's or requests' status error, by name, so that neither is imported."""
     return any(
         (cls.__module__.partition(".")[0], cls.__name__)
         in (("httpx", "HTTPStatusError"), ("requests", "HTTPError"))
