@@ -14,6 +14,21 @@ from caesura.errors import RecordTooLarge
 from caesura.ports import Append, QuestionRow, Release
 
 DEFAULT_MAX_BYTES = 64 * 1024 * 1024
+MOST_EVENTS = 0xFFFF_FFFF  # on one thread
+
+
+def is_plain(append: Append) -> bool:
+    """Whether it only adds a record to a thread that is there, under a lease."""
+    return (
+        append.epoch is not None
+        and append.lease is None
+        and append.row is None
+        and append.snapshot is None
+        and not append.questions
+        and not append.runs
+        and append.after > 0
+        and append.after < append.head <= MOST_EVENTS
+    )
 
 
 def admit(append: Append, max_bytes: int) -> None:
@@ -29,6 +44,10 @@ def admit(append: Append, max_bytes: int) -> None:
         raise ValueError(f"{append.count} events cannot make a body of {len(append.body)} bytes")
     if append.epoch is None and isinstance(append.lease, Release):
         raise ValueError("only the holder of a lease can give it back: Release needs an epoch")
+    if append.head > MOST_EVENTS:
+        raise ValueError(
+            f"thread {append.thread!r} is full: it holds {append.after:,} events. Start another one"
+        )
 
 
 def too_large(what: str, thread: str, body: bytes, max_bytes: int) -> RecordTooLarge:

@@ -32,7 +32,13 @@ from caesura.ports import (
     ThreadRow,
     ThreadStatus,
 )
-from caesura.stores.admission import DEFAULT_MAX_BYTES, admit, asked_elsewhere, unprunable
+from caesura.stores.admission import (
+    DEFAULT_MAX_BYTES,
+    admit,
+    asked_elsewhere,
+    is_plain,
+    unprunable,
+)
 from caesura.stores.leases import check_epoch, lease_after
 from caesura.stores.lifetime import REST_WITHIN_S, Lifetime
 from caesura.stores.memory_log import KeptQuestion, MemoryLog
@@ -67,22 +73,13 @@ class MemoryStore:
     def append(self, append: Append) -> int:
         if self._lifetime.refusal is not None:
             raise self._lifetime.refusal()
-        if (
-            append.lease is not None
-            or append.row is not None
-            or append.snapshot is not None
-            or append.questions
-            or append.runs
-            or append.after < 1  # perhaps a new thread
-            or append.count < 1
-            or len(append.body) > self.max_bytes
-        ):
+        if not is_plain(append) or len(append.body) > self.max_bytes:
             return self._append_with_columns(append)
         after, epoch = append.after, append.epoch
         with self._lock:
             log = self._logs.get(append.thread) or self._unborn()
             lease = log.lease
-            if epoch is not None and (epoch != lease.epoch or lease.owner is None):
+            if epoch != lease.epoch or lease.owner is None:
                 check_epoch(append, lease)
             if log.head != after:
                 raise StaleHead(append.thread, expected=after, head=log.head)
@@ -128,11 +125,8 @@ class MemoryStore:
         self._check()
         with self._lock:
             log = self._logs.get(thread)
-            if log is None:
-                return
-            if not any(snapshot.seq >= upto for snapshot in log.snapshots):
+            if log is not None and not log.prune(upto):
                 raise unprunable(thread, upto)
-            log.prune(upto)
 
     def replace_rows(
         self,
@@ -224,8 +218,8 @@ class MemoryStore:
         with self._lock:
             found = [
                 (question.row.asked_at, question.row.id, name, question)
-                for name, log in self._chosen(thread)
-                for question in log.questions.values()
+                for name in (self._logs if thread is None else self._logs.keys() & {thread})
+                for question in self._logs[name].questions.values()
                 if question.is_wanted(status, due_before, after)
             ]
         found.sort(key=itemgetter(0, 1))
@@ -295,20 +289,10 @@ class MemoryStore:
                 raise asked_elsewhere(question.row.id, owner)
 
     def _keep(
-        self,
-        thread: str,
-        log: MemoryLog,
-        questions: Iterable[KeptQuestion],
-        runs: Iterable[RunRow],
+        self, thread: str, log: MemoryLog, asked: Iterable[KeptQuestion], ended: Iterable[RunRow]
     ) -> None:
-        for question in questions:
+        for question in asked:
             log.questions[question.row.id] = question
             self._asked_on[question.row.id] = thread
-        for run in runs:
+        for run in ended:
             log.runs[run.step, run.index] = run
-
-    def _chosen(self, thread: str | None) -> Iterable[tuple[str, MemoryLog]]:
-        if thread is None:
-            return self._logs.items()
-        log = self._logs.get(thread)
-        return [] if log is None else [(thread, log)]

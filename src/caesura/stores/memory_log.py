@@ -93,12 +93,16 @@ class MemoryLog:
             self.head = append.head
             self.records.append((append.head, append.body))
 
-    def prune(self, upto: int) -> None:
+    def prune(self, upto: int) -> bool:
+        """False, and nothing is forgotten, when no snapshot stands for it."""
+        if not any(snapshot.seq >= upto for snapshot in self.snapshots):
+            return False
         start = bisect_right(self.records, upto, key=_SEQ)
         if start:
             self.pruned_to = self.records[start - 1][0]
             self.records = self.records[start:]
         self.snapshots = [snapshot for snapshot in self.snapshots if snapshot.seq >= upto]
+        return True
 
     def loaded(self) -> Loaded:
         snapshot = self.snapshots[-1] if self.snapshots else None

@@ -24,9 +24,9 @@ from caesura.ports import (
     ThreadRow,
     ThreadStatus,
 )
-from caesura.stores.admission import decoded_columns
+from caesura.stores.admission import MOST_EVENTS, decoded_columns
 
-SEQ = 0xFFFF_FFFF  # the part of an id that counts within a thread
+SEQ = MOST_EVENTS  # the part of an id that counts within a thread
 
 _LAST = "select id from events where id between ? and ? order by id desc limit 1"
 _LAST_OF_ROW = (

@@ -15,8 +15,9 @@ from typing import Any, Literal, NamedTuple
 
 from caesura.errors import StoreTrouble
 from caesura.ports import Append, Clock
+from caesura.stores.admission import is_plain
 from caesura.stores.sqlite_file import SqliteFile
-from caesura.stores.sqlite_writes import add_under_lease, is_plain, touch, write
+from caesura.stores.sqlite_writes import add_under_lease, touch, write
 from caesura.stores.turns import Pending
 
 Synchronous = Literal["full", "normal"]

@@ -50,20 +50,6 @@ _OF_THREAD = ("interrupts where no = ?", "runs where no = ?")
 
 
 # ---------------------------------------------------------------------------------------- appends
-def is_plain(append: Append) -> bool:
-    """Whether it only adds a record to a thread that is there, under a lease."""
-    return (
-        append.epoch is not None
-        and append.lease is None
-        and append.row is None
-        and append.snapshot is None
-        and not append.questions
-        and not append.runs
-        and append.after > 0
-        and append.after < append.head <= SEQ
-    )
-
-
 def add_under_lease(cursor: sqlite3.Cursor, number: int, append: Append) -> bool:
     """Compare and add in one statement; False when it may not be, for whatever reason."""
     base = number << 32
@@ -83,8 +69,6 @@ def write(cursor: sqlite3.Cursor, append: Append, clock: Clock) -> tuple[int, in
     lease = lease_after(append.lease, held, clock.now())
     if head != append.after:
         raise StaleHead(thread, expected=append.after, head=head)
-    if append.head > SEQ:
-        raise ValueError(f"thread {thread!r} is full: it holds {head:,} events. Start another one")
     _refuse_questions_of_others(cursor, number, append.questions)
     if not append.is_a_write:
         return lease.epoch, number
