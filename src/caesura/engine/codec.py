@@ -116,7 +116,8 @@ class Codec:
                 raise UnknownEvent(unknown[0], known=FORMAT) from damage
             raise _corrupt(body, damage) from damage
         for version in older:
-            raw[2] = [_upcast(UPCASTERS, version)(event) for event in raw[2]]
+            upcast = _upcast(UPCASTERS, version)
+            raw[2] = [upcast(event) for event in raw[2]]
         try:
             return self._records.decode(pack([FORMAT, *raw[1:]]))
         except _DAMAGE as error:

@@ -128,7 +128,8 @@ class Plainer:
             try:
                 plain = self.value(item, depth + 1)
             except Refused as refused:
-                refused.through(f"[{index}]", value)
+                if refused.root is None:  # else this is a list of ours, which holds parts
+                    refused.through(f"[{index}]", value)
                 raise
             if plain is not item:
                 if out is None:

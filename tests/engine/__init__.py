@@ -1,0 +1,1 @@
+"""What the parts of the engine promise, one part at a time."""
