@@ -65,7 +65,7 @@ def test_names_that_would_break_a_path_are_refused(name: str) -> None:
 
 
 def test_a_name_is_given_once() -> None:
-    with pytest.raises(InvalidGraph, match="already a node 'a'.*another name"):
+    with pytest.raises(InvalidGraph, match=r"already a node 'a'.*another name"):
         graph_of("a").add_node("a", nothing)
 
 
@@ -243,7 +243,8 @@ def test_defaults_given_in_two_calls_add_up() -> None:
     builder = line_of("a").set_node_defaults(timeout=5)
     builder.set_node_defaults(retry_policy=RetryPolicy())
     node = plan_of(builder).nodes["a"]
-    assert node.timeout and node.retry
+    assert node.timeout
+    assert node.retry
 
 
 # ---------------------------------------------------------------------------------- error handlers

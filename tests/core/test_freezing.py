@@ -121,7 +121,7 @@ def test_a_join_to_the_end_waits_for_nobody() -> None:
     assert plan.leads_to_end == {"a", "b"}
 
 
-# ------------------------------------------------------------------------------------- breakpoints
+# ---------------------------------------------------------------------------- where a plan pauses
 @pytest.mark.parametrize("given", ["*", ["*"], ["a", "*"]])
 def test_a_star_is_every_node(given: Any) -> None:
     assert plan_of(line_of("a"), interrupt_before=given).interrupt_before == "*"
@@ -153,7 +153,7 @@ def test_a_subgraph_is_given_plain_values() -> None:
     assert node.schema.build({"total": 3}) == {"total": 3}
 
 
-# -------------------------------------------------------------------------------- types and children
+# ------------------------------------------------------------------------------ types and children
 def test_types_come_from_schemas_code_annotations_and_what_is_given() -> None:
     builder = GraphBuilder(Log, input_schema=Given).add_node("a", pays).add_edge(START, "a")
     types = plan_of(builder, types=[Verdict]).types
@@ -167,7 +167,7 @@ def test_graphs_in_a_node_are_its_children_as_a_node_in_its_function_or_in_its_e
     builder.add_conditional_edges("edge", routes_by_a_graph)
     builder.add_conditional_edges(START, routes_by_a_graph)
     plan = plan_of(builder)
-    assert plan.children == {name: (CHILD,) for name in (START, "node", "inside", "edge")}
+    assert plan.children == dict.fromkeys((START, "node", "inside", "edge"), (CHILD,))
 
 
 def test_a_childs_types_are_its_parents() -> None:

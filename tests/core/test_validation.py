@@ -36,13 +36,17 @@ MISTAKES: dict[str, tuple[Callable[[GraphBuilder], object], str]] = {
     ),
     "a conditional edge": (
         lambda b: b.add_conditional_edges("review", lambda s: True, {True: "shipp"}),
-        "The conditional edge 'condition' of 'review' leads to 'shipp', which is no node. "
-        "Did you mean 'ship'?",
+        (
+            "The conditional edge 'condition' of 'review' leads to 'shipp', which is no node. "
+            "Did you mean 'ship'?"
+        ),
     ),
     "a conditional edge's source": (
         lambda b: b.add_conditional_edges("reviw", lambda s: "ship"),
-        "The conditional edge 'condition' starts at 'reviw', which is no node. "
-        "Did you mean 'review'?",
+        (
+            "The conditional edge 'condition' starts at 'reviw', which is no node. "
+            "Did you mean 'review'?"
+        ),
     ),
     "a command": (
         lambda b: b.add_node("decide", goes_astray),
@@ -50,13 +54,17 @@ MISTAKES: dict[str, tuple[Callable[[GraphBuilder], object], str]] = {
     ),
     "the end in quotes": (
         lambda b: b.add_edge("ship", "END"),
-        "The edge from 'ship' leads to 'END', which is no node. "
-        "Use the constant: from caesura import END.",
+        (
+            "The edge from 'ship' leads to 'END', which is no node. "
+            "Use the constant: from caesura import END."
+        ),
     ),
     "the start in quotes": (
         lambda b: b.add_edge("start", "ship"),
-        "The edge to 'ship' starts at 'start', which is no node. "
-        "Use the constant: from caesura import START.",
+        (
+            "The edge to 'ship' starts at 'start', which is no node. "
+            "Use the constant: from caesura import START."
+        ),
     ),
 }
 

@@ -166,8 +166,8 @@ def _as_openai(messages: list[Any]) -> list[Any]:
     langchain = _langchain()
     if langchain is None:
         raise ValueError(
-            "add_messages(format='langchain-openai') needs langchain-core. Leave the format out, or "
-            "install it with: pip install 'caesura[langchain]'"
+            "add_messages(format='langchain-openai') needs langchain-core. Leave the format out, "
+            "or install it with: pip install 'caesura[langchain]'"
         )
     formatted: list[Any] = langchain.convert_to_messages(
         langchain.convert_to_openai_messages(messages)
