@@ -29,6 +29,9 @@ class _Unset:
     def __bool__(self) -> bool:
         return False
 
+    def __reduce__(self) -> str:
+        return "UNSET"  # copies and pickles are this very object: it is compared by identity
+
 
 UNSET: Final = _Unset()
 
