@@ -14,6 +14,7 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from enum import Enum
 from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
+from weakref import WeakSet
 
 from caesura.core import control
 from caesura.engine.kinds import Kind, is_supported, kind_for
@@ -44,7 +45,8 @@ class Registry:
     def __init__(self, found: Iterable[Any] = (), types: Iterable[Any] = ()) -> None:
         self._by_class: dict[type, Kind] = dict(STANDARD)
         self._by_name: dict[str, Kind] = {}
-        self._seen: dict[int, Any] = {}  # by id; what is known by its id must stay alive
+        # Weak, because what nodes define anew must not pile up.
+        self._seen: WeakSet[Any] = WeakSet()
         self._replaced: deque[type] = deque()
         for kind in CONTROL:
             self._enter(kind)
@@ -81,12 +83,10 @@ class Registry:
         each call takes the place of the one before. Otherwise two classes of one name are refused.
         """
         value = getattr(annotation, "__value__", None)  # type X = ...
-        if isinstance(annotation, type) or value is not None:
-            # Only these can lead back to themselves. Others, such as `list[int]`, may be made anew
-            # on each pass of a node and must not be kept.
-            if id(annotation) in self._seen:
+        if isinstance(annotation, type) or value is not None:  # only these lead back to themselves
+            if annotation in self._seen:
                 return
-            self._seen[id(annotation)] = annotation
+            self._seen.add(annotation)
         for argument in get_args(annotation):
             if isinstance(argument, Enum):  # Literal[Color.RED]
                 self.learn(type(argument), replace=replace)
@@ -142,14 +142,10 @@ class Registry:
         if known is not None and known.cls is not kind.cls:
             self._replaced.append(known.cls)
             if len(self._replaced) > MOST_REPLACED:
-                self._forget(self._replaced.popleft())
+                # Defined anew so often since that no value of it is still around.
+                self._by_class.pop(self._replaced.popleft(), None)
         self._by_class[kind.cls] = kind
         self._by_name[kind.name] = kind
-
-    def _forget(self, cls: type) -> None:
-        """A class that was defined anew so often since that no value of it is still around."""
-        self._by_class.pop(cls, None)
-        self._seen.pop(id(cls), None)
 
     def _moved_main(self, name: str) -> Kind | None:
         """`__main__:Order` is `app:Order` when the program is imported instead of run, and back."""
@@ -174,13 +170,22 @@ def _annotations_of(cls: type) -> Iterable[Any]:
     model_fields = getattr(cls, "__pydantic_fields__", None)
     if isinstance(model_fields, dict):
         return [field.annotation for field in model_fields.values()]
-    own = getattr(cls, "__annotations__", None)
-    if not own or not (is_supported(cls) or hasattr(cls, "__total__")):  # a TypedDict has __total__
+    if not (is_supported(cls) or hasattr(cls, "__total__")):  # a TypedDict has __total__
         return ()
     try:
         return list(get_type_hints(cls, include_extras=True).values())
     except Exception:  # noqa: BLE001 - names that only a type checker sees: take what is there
-        return [hint for hint in own.values() if not isinstance(hint, str)]
+        hints = (h for base in cls.__mro__ for h in _own_annotations(base).values())
+        return [hint for hint in hints if not isinstance(hint, str)]
+
+
+def _own_annotations(cls: type) -> dict[str, Any]:
+    import inspect
+
+    try:
+        return inspect.get_annotations(cls)
+    except NameError:  # from Python 3.14 on they are made when they are asked for
+        return {}
 
 
 def _langchain_kind(cls: type) -> Kind | None:
