@@ -27,7 +27,7 @@ _APPLICATION = 0x43534652  # what `file` and other readers can tell it by
 _MEMORY = ":memory:"
 
 BUSY_S = 5.0  # how long SQLite itself waits for a lock, during which a thread cannot be stopped
-_PATIENCE_S = 120.0  # how often that is repeated before somebody has to look
+PATIENCE_S = 120.0  # how often that is repeated before somebody has to look
 _RETRY_S = 0.005
 
 # Ids of events and snapshots are `no << 32 | seq`: one thread's records lie side by side, and a
@@ -113,7 +113,7 @@ class SqliteFile:
 
     def patiently(self, act: Callable[[], T]) -> T:
         """Do it again for as long as another process holds the file."""
-        give_up_at = time.monotonic() + _PATIENCE_S
+        give_up_at = time.monotonic() + PATIENCE_S
         while True:
             try:
                 return act()
@@ -126,7 +126,7 @@ class SqliteFile:
         if is_busy(error):
             return StoreUnavailable(
                 f"{self.path} has been locked by another process for more than "
-                f"{_PATIENCE_S:.0f} s. Find out which one (fuser, lsof) and stop it."
+                f"{PATIENCE_S:.0f} s. Find out which one (fuser, lsof) and stop it."
             )
         name = getattr(error, "sqlite_errorname", "")
         if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
