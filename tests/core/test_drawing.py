@@ -262,23 +262,44 @@ def test_the_drawing_as_plain_data() -> None:
 
 # --------------------------------------------------------------------------------------- any graph
 NAMES = "abcdefg"
-
-
-@given(
-    st.lists(
-        st.tuples(st.sampled_from([START, *NAMES]), st.sampled_from([*NAMES, END])), max_size=20
-    )
+PAIRS = st.lists(
+    st.tuples(st.sampled_from([START, *NAMES]), st.sampled_from([*NAMES, END])), max_size=20
 )
+
+
+def graph_with(pairs: list[tuple[str, str]], **children: Compiled) -> GraphBuilder:
+    """These edges between nodes, some of which are graphs."""
+    builder = GraphBuilder(Log)
+    for name in NAMES:
+        builder.add_node(name, children.get(name, nothing))
+    builder.add_edge(START, "a")
+    for source, target in pairs:
+        builder.add_edge(source, target)
+    return builder
+
+
+@given(PAIRS)
 def test_any_graph_can_be_drawn_and_every_node_is_in_the_picture(
     pairs: list[tuple[str, str]],
 ) -> None:
-    builder = graph_of(*NAMES).add_edge(START, "a")
-    for source, target in pairs:
-        builder.add_edge(source, target)
-    drawing = drawn(builder)
-    picture = drawing.draw_text()
-    boxes, _, alone = picture.partition("\nNo edge leads to: ")
+    drawing = drawn(graph_with(pairs))
+    boxes, _, alone = drawing.draw_text().partition("\nNo edge leads to: ")
     for name in NAMES:
         assert (f"│ {name} │" in boxes) != (name in alone.strip().split(", "))
     assert {(e.source, e.target) for e in drawing.edges} >= set(pairs)
     assert drawing.draw_mermaid().count("-->") == len(drawing.edges)
+
+
+@given(PAIRS, PAIRS, PAIRS)
+def test_edges_of_opened_subgraphs_join_nodes_that_are_drawn(
+    outer: list[tuple[str, str]], middle: list[tuple[str, str]], inner: list[tuple[str, str]]
+) -> None:
+    child = Compiled(graph_with(middle, a=Compiled(graph_with(inner)), c=Compiled(line_of("x"))))
+    drawing = drawn(graph_with(outer, b=child), xray=True)
+    for edge in drawing.edges:
+        assert {edge.source, edge.target} <= drawing.nodes.keys()
+    for node in drawing.nodes.values():
+        path, _, name = node.id.rpartition(":")
+        assert (node.within[-1:], node.name) == (((path,) if path else ()), name)
+    assert drawing.draw_text()
+    assert drawing.draw_mermaid().count("subgraph ") == 3

@@ -26,7 +26,7 @@ def test_a_model_is_a_form_of_its_own() -> None:
 
 def test_a_reducer_in_a_model_is_seen() -> None:
     class Log(pydantic.BaseModel):  # type: ignore[misc, name-defined]
-        log: Annotated[list[str], operator.add] = []
+        log: Annotated[list[str], operator.add] = pydantic.Field(default_factory=list)
 
     assert Schemas(Log).freeze().channels["log"].kind == "reduce"
 

@@ -118,7 +118,7 @@ def _opened(
         at = path + name
         if node.is_graph and depth != 0:
             inside, between = _opened(node.action.plan, depth - 1, (*within, at))
-            entries[at], exits[at] = _without_ends(at, inside, between)
+            entries[at], exits[at] = _without_ends((*within, at), inside, between)
             nodes.update(inside)
             edges.extend(between)
         else:
@@ -144,9 +144,11 @@ def _drawn(plan: Plan, node: Node, at: str, within: tuple[str, ...]) -> DrawnNod
     return DrawnNode(at, node.name, kind, node.metadata, tuple(held), subgraph, within)
 
 
-def _without_ends(at: str, nodes: dict[str, DrawnNode], edges: list[DrawnEdge]) -> tuple[str, str]:
+def _without_ends(
+    within: tuple[str, ...], nodes: dict[str, DrawnNode], edges: list[DrawnEdge]
+) -> tuple[str, str]:
     """Take START and END out of an opened subgraph where one edge says it; return its ends."""
-    start, end = f"{at}:{START}", f"{at}:{END}"
+    start, end = f"{within[-1]}:{START}", f"{within[-1]}:{END}"
     first = [edge for edge in edges if edge.source == start]
     if len(first) == 1 and not first[0].conditional and first[0].target != end:
         edges.remove(first[0])
@@ -157,7 +159,7 @@ def _without_ends(at: str, nodes: dict[str, DrawnNode], edges: list[DrawnEdge]) 
         edges.remove(last[0])
         nodes.pop(end, None)
         return start, last[0].source
-    nodes.setdefault(end, DrawnNode(end, END, "end", within=nodes[start].within))
+    nodes.setdefault(end, DrawnNode(end, END, "end", within=within))
     return start, end
 
 

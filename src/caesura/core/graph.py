@@ -70,6 +70,10 @@ class GraphBuilder:
         self.branches: dict[str, dict[str, BranchSpec]] = {}
         self.defaults = NodeDefaults()
 
+    def __class_getitem__(cls, types: Any) -> type[Self]:
+        """`StateGraph[State]` may stand in annotations, as people are used to."""
+        return cls
+
     # --------------------------------------------------------------------------------------- nodes
     def add_node(
         self,

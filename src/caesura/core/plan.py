@@ -90,7 +90,7 @@ class Node(Struct, frozen=True):
     metadata: Mapping[str, Any] | None = None
     ends: tuple[str, ...] = ()  # from `destinations=` or a `Command[Literal[...]]` annotation
     error_handler: str | None = None  # the name of the handler's node
-    handles: str | None = None  # for a handler's node: the node that it stands behind
+    handles: str | None = None  # for a handler's node: the node that it stands behind; "*": all
     labels: Mapping[str, str] = field(default_factory=dict)  # end -> what the drawing says there
 
 
