@@ -18,14 +18,14 @@ Job = Callable[[], None]
 IDLE_S = 5.0
 
 
-class _Idle:
-    """A thread that waits for its next job."""
+class _Hand:
+    """Where a thread is given its next job."""
 
     __slots__ = ("job", "ready")
 
-    def __init__(self) -> None:
+    def __init__(self, job: Job) -> None:
         self.ready = threading.Semaphore(0)
-        self.job: Job
+        self.job = job
 
     def take(self) -> Job:
         """The job that was handed over. It is let go: what it holds must not wait here."""
@@ -42,23 +42,22 @@ class Pool:
 
     def forget(self) -> None:
         """Start with no threads, as in a forked process."""
-        self._idle: deque[_Idle] = deque()
+        self._idle: deque[_Hand] = deque()
         self._lock = threading.Lock()
 
     def submit(self, job: Job) -> None:
         with self._lock:
             idle = self._idle.pop() if self._idle else None
         if idle is None:
-            threading.Thread(target=self._work, args=(job,), name="caesura", daemon=True).start()
+            me = _Hand(job)
+            threading.Thread(target=self._work, args=(me,), name="caesura", daemon=True).start()
         else:
             idle.job = job
             idle.ready.release()
 
-    def _work(self, job: Job) -> None:
-        me = _Idle()
+    def _work(self, me: _Hand) -> None:
         while True:
-            job()
-            del job
+            me.take()()
             with self._lock:
                 self._idle.append(me)
             if not me.ready.acquire(timeout=IDLE_S):
@@ -67,7 +66,6 @@ class Pool:
                         self._idle.remove(me)
                         return
                 me.ready.acquire()  # a job was handed over in this very moment
-            job = me.take()
 
 
 POOL = Pool()
