@@ -12,7 +12,7 @@ import dataclasses
 import inspect
 from collections.abc import Iterable, Iterator
 from enum import Enum
-from functools import partial
+from functools import cached_property, partial
 from types import CodeType, ModuleType
 from typing import Any, get_args, get_origin
 
@@ -35,9 +35,14 @@ def graphs_in(function: Any) -> tuple[Any, ...]:
 
 def is_graph(thing: Any) -> bool:
     """Whether something is a compiled graph: it has a `plan`."""
-    if isinstance(thing, type) or inspect.getattr_static(thing, "plan", _MISSING) is _MISSING:
+    if isinstance(thing, type):
         return False
-    return isinstance(getattr(thing, "plan", None), Plan)
+    plan = inspect.getattr_static(thing, "plan", _MISSING)
+    if isinstance(plan, property | cached_property):  # asking other people's would run their code
+        function = plan.fget if isinstance(plan, property) else plan.func
+        if not str(getattr(function, "__module__", "")).startswith("caesura."):
+            return False
+    return plan is not _MISSING and isinstance(getattr(thing, "plan", None), Plan)
 
 
 def types_in(function: Any) -> list[type]:
