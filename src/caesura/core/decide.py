@@ -81,15 +81,13 @@ def plan_first(plan: Plan) -> Planning:
 
 
 # ------------------------------------------------------------------------------------- breakpoints
-def breakpoints(
-    compiled: Names, *given: Sequence[str]
-) -> Names:
+def breakpoints(compiled: Names, *given: Sequence[str]) -> Names:
     """All names that hold, of the graph, the call and the thread together."""
     if not any(given):
         return compiled
     if compiled == "*" or any("*" in names for names in given):
         return "*"
-    return compiled.union(*given)  # type: ignore[union-attr]
+    return compiled.union(*given)
 
 
 def held_by(
@@ -103,9 +101,7 @@ def held_by(
     if after and (nodes := [n for n in run.ran if after == "*" or n in after]):
         return "after", nodes
     before = breakpoints(plan.interrupt_before, run.before, view.before if top else ())
-    if before and (
-        nodes := [t.node for t in run.tasks if before == "*" or t.node in before]
-    ):
+    if before and (nodes := [t.node for t in run.tasks if before == "*" or t.node in before]):
         return "before", nodes
     return None
 
@@ -127,6 +123,8 @@ def is_runnable(view: ThreadView, run: RunView, index: int) -> bool:
     task = run.tasks[index]
     if task.error is not None or is_finished(task):
         return False
+    if task.stale:
+        return True
     journal = view.journals.get(journal_key(run, index, task))
     if journal is None:
         return True

@@ -47,8 +47,10 @@ class Started(Event, tag=2):
     deferred: list[str] | None = None
     request: str | None = None
     request_digest: str | None = None
-    breakpoints: list[Any] | None = None  # [before, after] of this call; each a list of names or "*"
-    reset: bool = False  # functional form and per-invocation children: values start empty
+    breakpoints: list[Any] | None = (
+        None  # [before, after] of this call; each a list of names or "*"
+    )
+    brief: bool = False  # durability='exit': the input's own entry is not shown
 
 
 class Stepped(Event, tag=3):
@@ -58,7 +60,6 @@ class Stepped(Event, tag=3):
     run: int
     next: list[Planned]
     writes: list[dict[str, Any]] | None = None
-    goto: list[Target] | None = None
     joins: dict[str, list[str]] | None = None
     deferred: list[str] | None = None
 
@@ -66,12 +67,15 @@ class Stepped(Event, tag=3):
 class Done(Event, tag=4):
     """A task finished. `goto` None: its node's work is kept, its conditional edges have yet to run."""
 
-    VALUES = ("writes", "goto")
+    VALUES = ("writes", "goto", "commanded")
     step: int
     index: int
     writes: list[dict[str, Any]]
     goto: list[Target] | None
     handled: ErrorInfo | None = None  # it failed, and its error handler goes on
+    commanded: list[Target] | None = (
+        None  # where its `Command` goes, while the edges have yet to run
+    )
 
 
 class Leapt(Event, tag=5):
@@ -83,7 +87,7 @@ class Leapt(Event, tag=5):
     changed: dict[str, Any]
     next: list[Planned]
     ran: list[str]
-    alone: bool = False  # the only entry of its call: the input's own entries are not shown
+    alone: bool = False  # the only entry of its call: the step that it began with is not shown
     joins: dict[str, list[str]] | None = None
     deferred: list[str] | None = None
 
@@ -184,11 +188,14 @@ class Retried(Event, tag=15):
     """Failed tasks are tried again; recorded failures of their effects are forgotten."""
 
     by: str | None = None
-    run: int | None = None  # None: the whole thread; otherwise this run and those below it
+    task: list[int] | None = None  # [step, index] of the one task; None: the whole thread
 
 
 class Updated(Event, tag=16):
-    """Somebody changed the state, as these nodes; makes a step."""
+    """Somebody changed the state, as these nodes; makes a step.
+
+    A `source` of "command" is an update that came with the call that goes on: no entry of its own.
+    """
 
     VALUES = ("writes", "next", "ran")
     run: int
@@ -265,10 +272,39 @@ class Given(Event, tag=24):
     by: str | None = None
 
 
+class Reread(Event, tag=25):
+    """A task that an update carried over has run on the new state and still waits as it did."""
+
+    step: int
+    index: int
+
+
 AnyEvent = (
-    Opened | Started | Stepped | Done | Leapt | Entered | Left | Recorded | Settled | Asked | Answered
-    | Withdrawn | Expired | Failed | Retried | Updated | Rewound | Held | WentOn | BreakpointsSet
-    | StopRequested | Stopped | Pruned | Given
+    Opened
+    | Started
+    | Stepped
+    | Done
+    | Leapt
+    | Entered
+    | Left
+    | Recorded
+    | Settled
+    | Asked
+    | Answered
+    | Withdrawn
+    | Expired
+    | Failed
+    | Retried
+    | Updated
+    | Rewound
+    | Held
+    | WentOn
+    | BreakpointsSet
+    | StopRequested
+    | Stopped
+    | Pruned
+    | Given
+    | Reread
 )
 
 # Events that may be appended without the lease: they commute with all that a runner writes.

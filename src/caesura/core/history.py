@@ -66,7 +66,7 @@ class Fold:
                     forget_journal(view, key)
         run.parent_step = run.step if run.step >= 0 else None
         view.steps += ordinals
-        run.step = view.steps - 1
+        run.step, run.made_at = view.steps - 1, view.at
         run.count += ordinals
         run.tasks, run.ran, run.source = tasks, ran, source
         run.held, run.passed, run.error = None, False, None
@@ -93,12 +93,12 @@ class Fold:
         if run is None:
             run = view.runs[event.run] = RunView(id=event.run, graph=view.graph)
             view.next_run = max(view.next_run, event.run + 1)
-        if run.step < 0 or event.reset:
+        if run.step < 0:
             spec = self._specs(view, run)
             if spec is None:
                 run.backlog = run.backlog or []
             else:
-                run.values = {**start_values(spec), **({} if event.reset else run.values)}
+                run.values = {**start_values(spec), **run.values}
         if event.request is not None:
             view.requests[event.request] = event.request_digest or ""
         run.before, run.after = event.breakpoints or ([], [])
@@ -115,7 +115,7 @@ class Fold:
     def stepped(self, event: ev.Stepped) -> None:
         run = self.view.runs[event.run]
         if event.writes is not None:
-            writes = event.writes
+            writes = run.tasks[0].writes = event.writes
         elif len(run.tasks) == 1:
             writes = run.tasks[0].writes or []
         else:
@@ -130,7 +130,7 @@ class Fold:
     def done(self, event: ev.Done) -> None:
         task = self._task(event.step, event.index)
         task.writes, task.goto, task.handled = event.writes, event.goto, event.handled
-        task.error = None
+        task.commanded, task.error, task.stale = event.commanded, None, False
 
     def leapt(self, event: ev.Leapt) -> None:
         run = self.view.runs[event.run]
@@ -145,8 +145,12 @@ class Fold:
     def entered(self, event: ev.Entered) -> None:
         view = self.view
         child = RunView(
-            id=view.next_run, graph=event.graph, parent=[event.step, event.index],
-            key=event.key, space=event.space, keeps=event.keeps,
+            id=view.next_run,
+            graph=event.graph,
+            parent=[event.step, event.index],
+            key=event.key,
+            space=event.space,
+            keeps=event.keeps,
         )
         if event.keeps:
             child.values = dict(view.kept.get(event.space, {}))
@@ -179,8 +183,14 @@ class Fold:
     def recorded(self, event: ev.Recorded) -> None:
         self._journal(event.step, event.index).recordings.append(
             Recording(
-                name=event.name, fingerprint=event.fingerprint, use=event.use, value=event.value,
-                shown=event.shown, aside=event.aside, error=event.error, lost=event.lost,
+                name=event.name,
+                fingerprint=event.fingerprint,
+                use=event.use,
+                value=event.value,
+                shown=event.shown,
+                aside=event.aside,
+                error=event.error,
+                lost=event.lost,
                 router=event.router,
             )
         )
@@ -236,13 +246,36 @@ class Fold:
 
     def retried(self, event: ev.Retried) -> None:
         view = self.view
-        for run in list(view.runs.values()) if event.run is None else below(view, event.run):
-            run.error = None
-            for index, task in enumerate(run.tasks):
-                task.error = None
-                journal = view.journals.get(journal_key(run, index, task))
-                if journal is not None:
-                    journal.recordings = [r for r in journal.recordings if r.error is None]
+        if event.task is not None:
+            for run in view.runs.values():
+                if run.step == event.task[0]:
+                    self._try_again(run, event.task[1])
+                    return
+        for run in list(view.runs.values()):
+            if run.error is not None:  # what its tasks wrote cannot be joined: they run again
+                run.error = None
+                for task in run.tasks:
+                    task.writes = task.goto = task.commanded = task.handled = None
+            for index in range(len(run.tasks)):
+                self._try_again(run, index)
+
+    def _try_again(self, run: RunView, index: int) -> None:
+        """Forget that a task failed, with the failures of its effects and of the runs below it."""
+        task = run.tasks[index]
+        task.error = None
+        journal = self.view.journals.get(journal_key(run, index, task))
+        if journal is None:
+            return
+        journal.recordings = [r for r in journal.recordings if r.error is None]
+        for child_id in journal.children.values():
+            child = self.view.runs.get(child_id)
+            if child is not None:
+                child.error = None
+                for place in range(len(child.tasks)):
+                    self._try_again(child, place)
+
+    def reread(self, event: ev.Reread) -> None:
+        self._task(event.step, event.index).stale = False
 
     def updated(self, event: ev.Updated) -> None:
         run = self.view.runs.get(event.run)
@@ -254,7 +287,11 @@ class Fold:
         self._write(run, event.writes)
         run.joins, run.deferred = event.joins or {}, event.deferred or []
         ran = [str(name) for name, _ in event.ran]
-        self._step(run, planned_tasks(event.next), ran=ran, source=event.source)
+        is_entry = event.source != "command"
+        parent, source = run.parent_step, event.source if is_entry else run.source
+        self._step(run, planned_tasks(event.next), ran=ran, source=source)
+        if not is_entry:
+            run.parent_step, run.count = parent, run.count - 1
         run.finished = False
 
     def rewound(self, event: ev.Rewound) -> None:
@@ -309,13 +346,46 @@ def _planned_task(planned: Planned) -> TaskView:
             return TaskView(node=node, sent=True, arg=arg, timeout=timeout)
         case Carried(node=node):
             return TaskView(
-                node=node, sent=planned.sent, arg=planned.arg, timeout=planned.timeout,
-                origin=planned.origin, writes=planned.writes, goto=planned.goto,
+                node=node,
+                sent=planned.sent,
+                arg=planned.arg,
+                timeout=planned.timeout,
+                origin=planned.origin,
+                writes=planned.writes,
+                goto=planned.goto,
+                commanded=planned.commanded,
+                handled=planned.handled,
+                failed=planned.failed,
+                failure=planned.failure,
+                stale=planned.writes is None,
             )
         case Handling(node=node, failed=failed, error=error):
             return TaskView(node=node, failed=failed, failure=error)
         case _:
             return TaskView(node=str(planned))
+
+
+def carried_tasks(run: RunView) -> list[Planned]:
+    """The tasks at hand as a new step takes them over, with their journals and what they finished."""
+    found: list[Planned] = []
+    for index, task in enumerate(run.tasks):
+        step, _, place = journal_key(run, index, task).partition(".")
+        found.append(
+            Carried(
+                task.node,
+                [int(step), int(place)],
+                writes=task.writes,
+                goto=task.goto,
+                sent=task.sent,
+                arg=task.arg,
+                timeout=task.timeout,
+                commanded=task.commanded,
+                handled=task.handled,
+                failed=task.failed,
+                failure=task.failure,
+            )
+        )
+    return found
 
 
 def journal_key(run: RunView, index: int, task: TaskView) -> str:
@@ -347,18 +417,6 @@ def forget_journal(view: ThreadView, key: str) -> None:
             forget_journal(view, journal_key(run, index, task))  # type: ignore[arg-type]
 
 
-def below(view: ThreadView, run_id: int) -> list[RunView]:
-    """A run and all the child runs below it."""
-    found = [view.runs[run_id]]
-    for run in found:
-        for index, task in enumerate(run.tasks):
-            journal = view.journals.get(journal_key(run, index, task))
-            for child in journal.children.values() if journal else ():
-                if child in view.runs:
-                    found.append(view.runs[child])
-    return found
-
-
 _FOLDERS: dict[type, Callable[[Fold, Any], None]] = {
     ev.Opened: Fold.opened,
     ev.Started: Fold.started,
@@ -384,4 +442,5 @@ _FOLDERS: dict[type, Callable[[Fold, Any], None]] = {
     ev.Stopped: Fold.stopped,
     ev.Pruned: Fold.unseen,
     ev.Given: Fold.unseen,
+    ev.Reread: Fold.reread,
 }

@@ -16,6 +16,16 @@ class Part(msgspec.Struct, array_like=True):
     VALUES: ClassVar[tuple[str, ...]] = ()
 
 
+class ErrorInfo(Part):
+    """A failure as it is kept: enough to show it, and to raise builtin types again."""
+
+    VALUES = ("args",)
+    type_name: str
+    message: str
+    traceback: str = ""
+    args: Any = None  # plain arguments, when the type is a builtin that can be rebuilt from them
+
+
 class Sent(Part, tag=0):
     """A task made by `Send`: its node and its whole input."""
 
@@ -28,7 +38,7 @@ class Sent(Part, tag=0):
 class Carried(Part, tag=1):
     """A task that goes on under a new step with the journal it had: `origin` is where it began."""
 
-    VALUES = ("writes", "goto", "arg")
+    VALUES = ("writes", "goto", "arg", "commanded")
     node: str
     origin: list[int]
     writes: list[dict[str, Any]] | None = None  # not None: it had already finished
@@ -36,16 +46,10 @@ class Carried(Part, tag=1):
     sent: bool = False
     arg: Any = None
     timeout: float | None = None
-
-
-class ErrorInfo(Part):
-    """A failure as it is kept: enough to show it, and to raise builtin types again."""
-
-    VALUES = ("args",)
-    type_name: str
-    message: str
-    traceback: str = ""
-    args: Any = None  # plain arguments, when the type is a builtin that can be rebuilt from them
+    commanded: list[str | Sent] | None = None
+    handled: ErrorInfo | None = None
+    failed: str | None = None
+    failure: ErrorInfo | None = None
 
 
 class Handling(Part, tag=2):

@@ -52,7 +52,7 @@ class JournalView(Part):
 class TaskView(Part):
     """One task of the step at hand."""
 
-    VALUES = ("arg", "writes", "goto")
+    VALUES = ("arg", "writes", "goto", "commanded")
     node: str
     sent: bool = False
     arg: Any = None
@@ -66,6 +66,10 @@ class TaskView(Part):
     handled: ErrorInfo | None = None  # it failed, and its error handler goes on
     failed: str | None = None  # for a handler: the node that failed,
     failure: ErrorInfo | None = None  # and with what
+    commanded: list[Target] | None = (
+        None  # where its `Command` goes, while its edges have yet to run
+    )
+    stale: bool = False  # carried over by an update: to be run on the new state, whatever it asks
 
 
 class RunView(Part):
@@ -82,6 +86,7 @@ class RunView(Part):
     count: int = -2  # LangGraph's metadata.step
     source: str = ""
     parent_step: int | None = None
+    made_at: int = 0  # when the step at hand was made
     values: dict[str, Any] = msgspec.field(default_factory=dict)
     tasks: list[TaskView] = msgspec.field(default_factory=list)
     joins: dict[str, list[str]] = msgspec.field(default_factory=dict)

@@ -8,6 +8,7 @@ Made by the facade and by `engine.children`; read by everything that runs inside
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal
 
 from caesura.core.history import journal_key
@@ -30,6 +31,7 @@ Durability = Literal["sync", "async", "exit"]
 OnBusy = Literal["raise", "wait"]
 
 RECURSION_LIMIT = 10_000
+PREVIOUS = "__previous__"  # the key under which an entrypoint saves
 WAIT_S = 0.05  # between two looks at a thread that another process holds
 
 
@@ -37,13 +39,39 @@ class Call:
     """What one call of the facade brings with it, for all graphs that run within it."""
 
     __slots__ = (
-        "by", "clock", "configurable", "context", "drained", "durability", "failures", "graph", "ids",
-        "ledger", "limit", "most_at_once", "owner", "schemas", "settings", "stream",
+        "before_input",
+        "began",
+        "by",
+        "clock",
+        "configurable",
+        "context",
+        "drained",
+        "durability",
+        "failures",
+        "graph",
+        "ids",
+        "input_wrote",
+        "ledger",
+        "limit",
+        "most_at_once",
+        "owner",
+        "schemas",
+        "settings",
+        "stream",
+        "takes_foreign",
+        "watch",
     )
 
     def __init__(
-        self, graph: CompiledGraph, ledger: Ledger, *, settings: dict[str, Any], context: Any = None,
-        durability: Durability = "sync", stream: Stream | None = None, by: str | None = None,
+        self,
+        graph: CompiledGraph,
+        ledger: Ledger,
+        *,
+        settings: dict[str, Any],
+        context: Any = None,
+        durability: Durability = "sync",
+        stream: Stream | None = None,
+        by: str | None = None,
     ) -> None:
         self.graph, self.ledger, self.settings, self.context = graph, ledger, settings, context
         self.configurable: dict[str, Any] = settings.get("configurable") or {}
@@ -52,8 +80,14 @@ class Call:
         self.limit: int = settings.get("recursion_limit") or RECURSION_LIMIT
         self.most_at_once: int | None = settings.get("max_concurrency")
         self.schemas: dict[str, Any] = {}  # question id -> the type that its answer is to have
-        self.failures: dict[str, BaseException] = {}  # task id -> what its error handler is told
+        # id of a recorded failure -> (it, the exception itself), for error handlers
+        self.failures: dict[int, tuple[Any, BaseException]] = {}
+        self.watch: Callable[[Any], None] | None = None  # prepares the context of each node
+        self.began: Literal["input", "step"] | None = None
+        self.before_input: tuple[dict[str, Any], int, int | None] | None = None
+        self.input_wrote = False
         self.drained = False
+        self.takes_foreign = False  # another graph's thread is welcome
         self.owner: str | None = None
 
     @property
@@ -61,7 +95,9 @@ class Call:
         return self.drained or (self.stream is not None and self.stream.is_closed)
 
     # ---------------------------------------------------------------------------------- beginning
-    async def load(self, performer: Performer, on_busy: OnBusy = "raise", *, free: bool = False) -> None:
+    async def load(
+        self, performer: Performer, on_busy: OnBusy = "raise", *, free: bool = False
+    ) -> None:
         """Read the thread; `free` says that the caller is going to need its lease."""
         ledger = self.ledger
         while True:
@@ -80,7 +116,7 @@ class Call:
     def _check_graph(self) -> None:
         ledger, plan = self.ledger, self.graph.plan
         view = ledger.view
-        if not ledger.exists or not view.graph:
+        if not ledger.exists or not view.graph or self.takes_foreign:
             return
         if view.graph != plan.name:
             raise GraphMismatch(ledger.thread, recorded=view.graph, given=plan.name)
@@ -129,29 +165,48 @@ class Call:
         if self.owner is not None:
             running.dismiss(self.owner)
 
-    def barrier(self) -> bool:
-        """Whether something that happened before is not yet safe on the disk."""
-        return self.ledger.is_behind
-
 
 class Work:
     """One graph at work on the thread."""
 
     __slots__ = (
-        "_config", "budget", "call", "dropped", "namespace", "parent", "performer", "plan", "previous",
-        "run_id", "schema_values", "settings", "space",
+        "_config",
+        "before_input",
+        "began",
+        "budget",
+        "call",
+        "input_wrote",
+        "namespace",
+        "parent",
+        "performer",
+        "plan",
+        "run_id",
+        "settings",
+        "space",
+        "steps_left",
     )
 
     def __init__(
-        self, call: Call, plan: Plan, run_id: int, performer: Performer, *,
-        parent: Work | None = None, namespace: tuple[str, ...] = (), space: str = "",
+        self,
+        call: Call,
+        plan: Plan,
+        run_id: int,
+        performer: Performer,
+        *,
+        parent: Work | None = None,
+        namespace: tuple[str, ...] = (),
+        space: str = "",
         settings: dict[str, Any] | None = None,
     ) -> None:
         self.call, self.plan, self.run_id, self.performer = call, plan, run_id, performer
         self.parent, self.namespace, self.space = parent, namespace, space
         self.settings = settings if settings is not None else call.settings
         self.budget: int = self.settings.get("recursion_limit") or call.limit
-        self.previous: Any = None
+        self.steps_left = self.budget
+        # For streams: whether this call gave the run its input, or went back to an older step.
+        self.began: Literal["input", "step"] | None = None
+        self.before_input: tuple[dict[str, Any], int, int | None] | None = None
+        self.input_wrote = False
         self._config: dict[str, Any] | None = None
 
     @property
@@ -159,12 +214,21 @@ class Work:
         return self.call.ledger.view.runs[self.run_id]
 
     @property
+    def previous(self) -> Any:
+        """What an entrypoint saved last."""
+        return self.run.values.get(PREVIOUS)
+
+    @property
     def config(self) -> dict[str, Any]:
         """What nodes get as `config`: the caller's settings, and where this graph is at work."""
         if self._config is None:
             configurable = {**self.call.configurable, **(self.settings.get("configurable") or {})}
-            configurable["checkpoint_ns"] = "|".join(self.namespace)
-            self._config = {"recursion_limit": self.budget, **self.settings, "configurable": configurable}
+            configurable["thread_id"] = self.call.ledger.thread
+            self._config = {
+                "recursion_limit": self.budget,
+                **self.settings,
+                "configurable": configurable,
+            }
         return self._config
 
     def id_of(self, index: int) -> str:

@@ -83,8 +83,13 @@ class Once:
     """The type of `once`."""
 
     def __call__(
-        self, function: Callable[..., Any] | None = None, /, *args: Any, key: str | None = None,
-        retry_policy: Policies = None, **kwargs: Any,
+        self,
+        function: Callable[..., Any] | None = None,
+        /,
+        *args: Any,
+        key: str | None = None,
+        retry_policy: Policies = None,
+        **kwargs: Any,
     ) -> Any:
         """Perform `function(*args, **kwargs)` once and return what it gave, now and on replay.
 
@@ -102,7 +107,9 @@ class Once:
     ) -> Any:
         function = getattr(function, "__caesura_effect__", function)
         if is_async(function):
-            return _perform_async(_Effect(function, args, kwargs, key, policies), function, args, kwargs)
+            return _perform_async(
+                _Effect(function, args, kwargs, key, policies), function, args, kwargs
+            )
         return _perform(_Effect(function, args, kwargs, key, policies), function, args, kwargs)
 
     def _decorated(self, function: Callable[..., Any], key: str | None, policies: Any) -> Any:
@@ -114,8 +121,13 @@ class Once:
         return effect
 
     async def thread(
-        self, function: Callable[..., T], /, *args: Any, key: str | None = None,
-        retry_policy: Policies = None, **kwargs: Any,
+        self,
+        function: Callable[..., T],
+        /,
+        *args: Any,
+        key: str | None = None,
+        retry_policy: Policies = None,
+        **kwargs: Any,
     ) -> T:
         """`once` for a blocking function inside an async node: it runs in a thread."""
         from caesura.engine.performer import in_thread
@@ -179,6 +191,7 @@ def _perform(effect: _Effect, function: Callable[..., Any], args: Any, kwargs: A
     context = copy_context()
     context.run(effect.enter)
     try:
+        call.ledger.commit()  # whatever it depends on must not be lost after it
         while True:
             attempts += 1
             try:
@@ -218,6 +231,8 @@ async def _perform_async(
 async def _perform_shielded(effect: _Effect, make: Callable[[], Coroutine[Any, Any, Any]]) -> Any:
     call, attempts = effect.scope.work.call, 0
     try:
+        if call.ledger.is_behind:
+            await call.ledger.commit_on_loop()
         while True:
             attempts += 1
             try:

@@ -95,7 +95,9 @@ def _on_timeout(wanted: str | None, has_default: bool, has_timeout: bool) -> str
     if wanted == "default" and not has_default:
         raise AuthoringError("on_timeout='default' needs a default: interrupt(..., default=...).")
     if not has_timeout:
-        raise AuthoringError(f"on_timeout={wanted!r} needs a timeout: interrupt(..., timeout='2h').")
+        raise AuthoringError(
+            f"on_timeout={wanted!r} needs a timeout: interrupt(..., timeout='2h')."
+        )
     return wanted
 
 

@@ -63,7 +63,9 @@ class Heart:
         with self._news:
             self._ledgers[id(ledger)] = ledger
             if self._thread is None:
-                self._thread = threading.Thread(target=self._beat, name="caesura-heart", daemon=True)
+                self._thread = threading.Thread(
+                    target=self._beat, name="caesura-heart", daemon=True
+                )
                 self._thread.start()
 
     def stop_for(self, ledger: Ledger) -> None:

@@ -11,7 +11,7 @@ Does not promise: what the events mean. Called by `engine.loop`, `engine.scopes`
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from caesura.core.decide import status_of
@@ -19,20 +19,25 @@ from caesura.core.events import (
     COMMUTING,
     Answered,
     Asked,
+    Entered,
     Event,
     Expired,
+    Started,
     Withdrawn,
 )
 from caesura.core.history import Fold
-from caesura.engine.projections import question_row, thread_row
 from caesura.core.view import ThreadView
 from caesura.engine.codec import Codec
 from caesura.engine.families import Family
+from caesura.engine.leaps import Leap
+from caesura.engine.projections import question_row, thread_row
 from caesura.errors import LeaseLost, RecordTooLarge, StaleHead, UnknownThread
-from caesura.ports import Append, Clock, QuestionRow, Release, Snapshot, Store, Take
+from caesura.ports import Append, Clock, Lease, QuestionRow, Release, Snapshot, Store, Take
 
 if TYPE_CHECKING:
     import asyncio
+
+    from caesura.core.plan import Plan
 
 SNAPSHOT_FLOOR = 8192  # bytes of deltas below which no snapshot is worth its place
 MOST_BEHIND = 2000  # events that may wait for a written-behind append before the run waits
@@ -58,6 +63,8 @@ class Ledger:
 
     def _reset(self) -> None:
         self.head = 0
+        self.lease: Lease | None = None
+        self.leap: Leap | None = None  # durability='exit': steps that are not yet written
         self.fold = Fold(ThreadView(), self.family.spec)
         self._pending: list[bytes] = []
         self._pending_at = 0
@@ -83,6 +90,7 @@ class Ledger:
             loaded = self.store.load(self.thread)
             if loaded is None:
                 return
+            self.lease = loaded.lease
             after = 0
             if loaded.snapshot is not None:
                 after = loaded.snapshot.seq
@@ -112,27 +120,64 @@ class Ledger:
         the event's writes lead to, where the caller has already worked them out.
         """
         with self._lock:
-            self.check()
-            packed: list[bytes] = []
-            if self.store is not None:
-                packed = [self.codec.pack(event) for event in events]
-                if not self._pending:
-                    self._before_record()
-            self.fold.prepared = prepared
-            self.fold.apply(self.view.at, events)
-            self._pending += packed
-            self._delta_bytes += sum(map(len, packed))
-            for event in events:
-                if type(event) in _ABOUT_QUESTIONS:
-                    self._note_question(event)
+            self._stage(events, prepared)
+
+    def enter(self, entered: Entered, plan: Plan, started: Started) -> int:
+        """Stage that a child graph was entered and started; the number of its run."""
+        with self._lock:
+            run = started.run = self.view.next_run
+            self.family.learn(run, plan)
+            self._stage((entered, started), None)
+            return run
+
+    def _stage(self, events: Sequence[Event], prepared: Values | None) -> None:
+        self.check()
+        packed: list[bytes] = []
+        if self.store is not None:
+            packed = [self.codec.pack(event) for event in events]
+            if self.leap is not None and self.leap.takes(events[0]):
+                self.leap.fold(self.fold, events[0], prepared)
+                return
+            self._write_leap()
+            if not self._pending:
+                self._before_record()
+        self.fold.prepared = prepared
+        self.fold.apply(self.view.at, events)
+        self._pending += packed
+        self._delta_bytes += sum(map(len, packed))
+        for event in events:
+            if type(event) in _ABOUT_QUESTIONS:
+                self._note_question(event)
+
+    def _write_leap(self) -> None:
+        """What was held back becomes one entry. Called under the lock."""
+        if self.leap is None or not self.leap.held:
+            return
+        packed = [self.codec.pack(event) for event in self.leap.events(self.view)]
+        if not self._pending:
+            self.view.at = self._pending_at = max(self.clock.now(), self.view.at)
+        self._pending += packed
+        self._delta_bytes += sum(map(len, packed))
 
     def _before_record(self) -> None:
         """A record begins: fix its time, and take a snapshot of what came before if one is due."""
         if self._delta_bytes > max(SNAPSHOT_FLOOR, self._state_bytes) and not self._in_flight:
-            body = self.codec.encode_view(self.view)
+            body = self.codec.encode_view(self._tracked())
             self._snapshot = Snapshot(self.head, self.view.steps, body)
             self._state_bytes, self._delta_bytes = len(body), 0
         self.view.at = self._pending_at = max(self.clock.now(), self.view.at)
+
+    def _tracked(self) -> ThreadView:
+        """The view without the keys that are never written."""
+        from msgspec.structs import replace
+
+        view, lighter = self.view, {}
+        for run in view.runs.values():
+            spec = self.family.spec(view, run)
+            if spec is not None and spec.untracked:
+                kept = {k: v for k, v in run.values.items() if k not in spec.untracked}
+                lighter[run.id] = replace(run, values=kept)
+        return replace(view, runs={**view.runs, **lighter}) if lighter else view
 
     def _note_question(self, event: Any) -> None:
         asked = event.question.id if type(event) is Asked else event.question
@@ -141,6 +186,13 @@ class Ledger:
                 row = question_row(self.view, self.thread, question, self.codec.encode_value)
                 if row is not None:
                     self._rows[question] = row
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether something that happened could still be lost with the machine."""
+        return bool(
+            self._unsynced or self._pending or self._in_flight or (self.leap and self.leap.held)
+        )
 
     def check(self) -> None:
         """Raise the error that ended this ledger, if one did."""
@@ -151,7 +203,10 @@ class Ledger:
     def _take_pending(
         self, *, durable: bool, take: Take | None = None, release: bool = False
     ) -> Append | None:
-        if self.store is None or not (self._pending or take or release):
+        if self.store is None:
+            return None
+        self._write_leap()
+        if not (self._pending or take or release):
             return None
         row = None
         if take is not None or release:
@@ -159,24 +214,25 @@ class Ledger:
         body = self.codec.record(self._pending_at, self._pending) if self._pending else b""
         if len(body) > self.store.max_bytes:
             raise RecordTooLarge(
-                f"What thread {self.thread!r} wants to write", size=len(body),
+                f"What thread {self.thread!r} wants to write",
+                size=len(body),
                 limit=self.store.max_bytes,
             )
         append = Append(
-            self.thread, self.head, len(self._pending), body,
+            self.thread,
+            self.head,
+            len(self._pending),
+            body,
             epoch=self.epoch,
             lease=take or (Release() if release else None),
             row=row,
             questions=tuple(self._rows.values()),
-            snapshot=self._snapshot if self._snapshot_fits() else None,
+            snapshot=self._snapshot,
             durable=durable,
         )
         self._pending, self._rows, self._snapshot = [], {}, None
         self._behind = False
         return append
-
-    def _snapshot_fits(self) -> bool:
-        return self._snapshot is not None and self._snapshot.seq == self.head
 
     def begin(self, take: Take, *, durable: bool) -> None:
         """Take the lease with what was staged. Any refusal leaves the ledger to be loaded again."""
@@ -186,6 +242,23 @@ class Ledger:
         assert append is not None
         self.epoch = self.store.append(append)
         self._landed_well(append)
+
+    def append_beside(self) -> None:
+        """Write what was staged without a lease; `StaleHead` when it is to be loaded again."""
+        assert self.store is not None
+        with self._lock:
+            append = self._take_pending(durable=True)
+        if append is None:
+            return
+        if self.lease is None or self.lease.owner is None:
+            append = changed(append, row=thread_row(self.view, status_of(self.view)))
+        self.store.append(append)
+        self._landed_well(append)
+
+    def take_snapshot(self, seq: int, view: ThreadView) -> None:
+        """Let the next append bring a snapshot of the thread as of an earlier event."""
+        with self._lock:
+            self._snapshot = Snapshot(seq, view.steps, self.codec.encode_view(view))
 
     def commit(self, *, durable: bool = True, release: bool = False) -> None:
         """Write what was staged; return when it is there. For threads that may block."""
@@ -241,9 +314,7 @@ class Ledger:
             )
         if self.on_foreign is not None:
             self.on_foreign()
-        from dataclasses import replace
-
-        return replace(append, after=self.head, row=row, snapshot=None)
+        return changed(append, after=self.head, row=row, snapshot=None)
 
     def _landed_well(self, append: Append) -> None:
         with self._lock:
@@ -350,9 +421,27 @@ class Ledger:
                 loop.call_soon_threadsafe(_resolve, future)
 
 
+def changed(append: Append, **fields: Any) -> Append:
+    """The same append with other fields."""
+    return Append(**{name: getattr(append, name) for name in _FIELDS} | fields)
+
+
 def _resolve(future: asyncio.Future[None]) -> None:
     if not future.done():
         future.set_result(None)
 
 
+_FIELDS = (
+    "thread",
+    "after",
+    "count",
+    "body",
+    "epoch",
+    "lease",
+    "row",
+    "questions",
+    "runs",
+    "snapshot",
+    "durable",
+)
 _ABOUT_QUESTIONS: frozenset[type[Event]] = frozenset((Asked, Answered, Withdrawn, Expired))

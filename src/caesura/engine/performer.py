@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from caesura.engine.crowds import AsyncJob, Crowd, TaskCrowd, ThreadCrowd
 from caesura.engine.pool import POOL
-from caesura.ports import Clock
+from caesura.ports import Clock, Take
 
 if TYPE_CHECKING:
     import asyncio
@@ -67,7 +67,12 @@ class Performer(Protocol):
         """Run a coroutine function of the user's as a task of its own."""
         ...
 
-    async def commit(self, ledger: Ledger, *, durable: bool = True, release: bool = False) -> None:
+    async def commit(
+        self, ledger: Ledger, *, durable: bool = True, release: bool = False
+    ) -> None: ...
+
+    async def begin(self, ledger: Ledger, take: Take) -> None:
+        """Take the thread's lease with what was staged."""
         ...
 
     async def store(self, call: Callable[[], T]) -> T: ...
@@ -124,6 +129,9 @@ class InPlace:
     async def commit(self, ledger: Ledger, *, durable: bool = True, release: bool = False) -> None:
         ledger.commit(durable=durable, release=release)
 
+    async def begin(self, ledger: Ledger, take: Take) -> None:
+        ledger.begin(take, durable=False)
+
     async def store(self, call: Callable[[], T]) -> T:
         return call()
 
@@ -178,6 +186,12 @@ class OnLoop:
     async def commit(self, ledger: Ledger, *, durable: bool = True, release: bool = False) -> None:
         await ledger.commit_on_loop(durable=durable, release=release)
 
+    async def begin(self, ledger: Ledger, take: Take) -> None:
+        if ledger.store is not None and ledger.store.instant:
+            ledger.begin(take, durable=False)
+        else:
+            await in_thread(lambda: ledger.begin(take, durable=False))
+
     async def store(self, call: Callable[[], T]) -> T:
         return await in_thread(call)  # type: ignore[no-any-return]
 
@@ -229,3 +243,7 @@ def in_thread(function: Callable[[], Any]) -> asyncio.Future[Any]:
 
     POOL.submit(work)
     return future
+
+
+IN_PLACE: Performer = InPlace()
+ON_LOOP: Performer = OnLoop()

@@ -28,7 +28,9 @@ def _deadline(view: ThreadView, question: str) -> int | None:
     return asking.question.deadline if asking else None
 
 
-def question_row(view: ThreadView, thread: str, question: str, encode: Encode) -> QuestionRow | None:
+def question_row(
+    view: ThreadView, thread: str, question: str, encode: Encode
+) -> QuestionRow | None:
     """One question, with what became of it; None when the thread has forgotten it."""
     asking = find_question(view, question)
     if asking is None:
@@ -47,9 +49,15 @@ def question_facts(thread: str, asking: Asking) -> dict[str, Any]:
     """Everything about a question that somebody without the graph may want to show."""
     asked = asking.question
     facts: dict[str, Any] = {
-        "id": asked.id, "thread": thread, "node": asked.node, "key": asked.key,
-        "payload": asked.payload, "schema": asked.schema, "deadline": asked.deadline,
-        "status": asking.status, "changed_at": asking.at,
+        "id": asked.id,
+        "thread": thread,
+        "node": asked.node,
+        "key": asked.key,
+        "payload": asked.payload,
+        "schema": asked.schema,
+        "deadline": asked.deadline,
+        "status": asking.status,
+        "changed_at": asking.at,
     }
     if asking.status == "answered":
         facts["answer"], facts["by"] = asking.answer, asking.by

@@ -58,11 +58,20 @@ class Scope:
     """The journal of one task, opened for one pass through its node or its conditional edges."""
 
     def __init__(
-        self, work: Work, *, node: str, step: int, index: int, key: str, journal: JournalView | None,
-        attempt: int = 1, router: bool = False,
+        self,
+        work: Work,
+        *,
+        node: str,
+        step: int,
+        index: int,
+        key: str,
+        journal: JournalView | None,
+        attempt: int = 1,
+        router: bool = False,
+        first_at: int = 0,
     ) -> None:
         self.work, self.node, self.step, self.index, self.key = work, node, step, index, key
-        self.attempt, self.router = attempt, router
+        self.attempt, self.router, self.first_at = attempt, router, first_at
         origin = key.partition(".")
         self.origin = int(origin[0]), int(origin[2])
         self.failure: BaseException | None = None  # latched: the pass ends in it, eaten or not
@@ -77,6 +86,7 @@ class Scope:
         self._effects: set[Any] = set()  # asyncio tasks of effects that have begun
         self._uses: dict[tuple[str, str], int] = {}
         self._children: dict[str, int] = {}
+        self._entered: dict[str, int] = {}
         self._records: dict[tuple[str, str], list[Recording]] = {}
         self._unmatched: dict[str, list[Recording]] = {}
         self._questions: list[Asking] = []
@@ -85,12 +95,21 @@ class Scope:
         if journal is not None:
             self._read(journal)
 
+    def names(self) -> dict[str, Any]:
+        """What log records carry beside their text."""
+        return {
+            "caesura_thread": self.work.call.ledger.thread,
+            "caesura_step": self.step,
+            "caesura_task": self.work.id_of(self.index),
+        }
+
     def _read(self, journal: JournalView) -> None:
         for record in journal.recordings:
             if record.router == self.router:
                 self._records.setdefault((record.name, record.fingerprint), []).append(record)
                 self._unmatched.setdefault(record.name, []).append(record)
         self._questions = [q for q in journal.questions if q.question.router == self.router]
+        self._entered = dict(journal.children)
 
     # -------------------------------------------------------------------------------------- strands
     def _is_main_strand(self) -> bool:
@@ -163,14 +182,27 @@ class Scope:
             self._quiet.notify_all()
 
     def made(
-        self, name: str, fingerprint: str, use: int, *, shown: str, value: Any = None,
+        self,
+        name: str,
+        fingerprint: str,
+        use: int,
+        *,
+        shown: str,
+        value: Any = None,
         error: BaseException | None = None,
     ) -> Recorded:
         """The event for an effect of this pass."""
         return Recorded(
-            step=self.origin[0], index=self.origin[1], name=name, fingerprint=fingerprint, use=use,
-            value=value, shown=shown, aside=not self._is_main_strand(),
-            error=None if error is None else describe(error), router=self.router,
+            step=self.origin[0],
+            index=self.origin[1],
+            name=name,
+            fingerprint=fingerprint,
+            use=use,
+            value=value,
+            shown=shown,
+            aside=not self._is_main_strand(),
+            error=None if error is None else describe(error),
+            router=self.router,
         )
 
     def idempotency_key(self, name: str, fingerprint: str, use: int) -> str:
@@ -253,13 +285,30 @@ class Scope:
         return None
 
     # ------------------------------------------------------------------------------ calling a graph
-    def child_key(self, name: str) -> str:
-        """Under which key the next call of this graph is remembered in this pass."""
+    def enter(self, name: str) -> tuple[str, int | None]:
+        """Under which key the next call of this graph is kept, and its run if it was entered before."""
         with self._lock:
             self._check_open()
+            if self.failure is not None:
+                raise self.failure
             use = self._children.get(name, 0)
             self._children[name] = use + 1
-            return f"{name}#{use}"
+            key = f"{name}#{use}"
+            run = self._entered.get(key)
+            if run is None and self.waits:
+                raise self._suspend()
+            return key, run
+
+    def wait_for_child(self) -> Suspended:
+        """A graph that this pass called waits, so the pass does too."""
+        with self._lock:
+            return self._suspend()
+
+    def cut_off(self, error: BaseException) -> None:
+        """Whatever the pass still begins is refused with this error."""
+        with self._lock:
+            if self.failure is None:
+                self.failure = error
 
     # ------------------------------------------------------------------------------------ the ending
     def seal(self) -> None:

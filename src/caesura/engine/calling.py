@@ -1,0 +1,86 @@
+"""One call of a graph on a thread, from its input to the moment when it gives the thread back.
+
+Promises: the corridor that every run goes through: load, prepare, take the lease, advance, release.
+However a call ends, what was staged is written if it can be, and the thread is free afterwards.
+Called by the facade, for `invoke` and for streams.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from caesura.core.control import Command
+from caesura.core.decide import can_go_on
+from caesura.engine import running
+from caesura.engine.calls import WAIT_S, Call, OnBusy, Work
+from caesura.engine.inputs import Wish, prepare
+from caesura.engine.leaps import Leap
+from caesura.engine.loop import advance
+from caesura.errors import GraphDrained, ThreadBusy
+
+if TYPE_CHECKING:
+    from caesura.engine.performer import Performer
+
+_log = logging.getLogger("caesura")
+
+
+async def run_call(call: Call, wish: Wish, performer: Performer, on_busy: OnBusy) -> Work:
+    """Run as far as it goes; the work tells what it came to."""
+    if not await _begin(call, wish, performer, on_busy):
+        return Work(call, call.graph.plan, 0, performer)
+    work = Work(call, call.graph.plan, 0, performer)
+    work.began, work.before_input, work.input_wrote = (
+        call.began,
+        call.before_input,
+        call.input_wrote,
+    )
+    if call.durability == "exit":
+        call.ledger.leap = Leap(0, work.plan.state.untracked)
+    if call.ledger.store is not None:
+        _log.debug(
+            "thread %r: runs", call.ledger.thread, extra={"caesura_thread": call.ledger.thread}
+        )
+    try:
+        await advance(work)
+    except BaseException as error:
+        await _give_back(call, performer, error)
+        raise
+    await call.end(performer)
+    if call.drained and can_go_on(call.ledger.view, work.run) and work.run.tasks:
+        raise GraphDrained(
+            f"Thread {call.ledger.thread!r} stopped at a step's end because it was asked to. It goes "
+            f"on with invoke(None, thread={call.ledger.thread!r})."
+        )
+    return work
+
+
+async def _begin(call: Call, wish: Wish, performer: Performer, on_busy: OnBusy) -> bool:
+    """Stage what the call begins with and take the thread; False when there is nothing to do."""
+    reads_the_past = wish.step is not None or isinstance(wish.value, Command)
+    while True:
+        await call.load(performer, on_busy, free=wish.value is not None)
+        if reads_the_past:
+            has_work = await performer.store(lambda: prepare(call, wish))
+        else:
+            has_work = prepare(call, wish)
+        if not has_work:
+            return False
+        try:
+            if await call.take(performer):
+                return True
+        except ThreadBusy:
+            if on_busy == "raise":
+                raise
+            await performer.store(lambda: running.wait_for_a_change(WAIT_S))
+
+
+async def _give_back(call: Call, performer: Performer, error: BaseException) -> None:
+    """After a failure: keep what was done, and free the thread."""
+    if call.ledger.broken is not None:
+        call.abandon()
+        return
+    try:
+        await call.end(performer)
+    except Exception as trouble:
+        raise trouble from error

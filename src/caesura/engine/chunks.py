@@ -1,0 +1,252 @@
+"""What each stream mode shows of a run, in the shapes that its readers know.
+
+Promises: chunks are copies: what a reader does to them changes no state. Nothing here runs when
+nobody streams. Made by `engine.loop` for each graph at work; puts into `engine.stream`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from caesura.core.control import INTERRUPT, START
+from caesura.core.decide import is_finished
+from caesura.core.forms import ROOT
+from caesura.core.state import output_for, view_for
+from caesura.engine.naming import step_id
+from caesura.engine.past import place_of
+from caesura.engine.snapshots import config_of, instant, interrupt_of, result_of
+
+if TYPE_CHECKING:
+    from caesura.core.parts import Question
+    from caesura.core.view import RunView
+    from caesura.engine.calls import Work
+    from caesura.engine.crowds import Crowd
+    from caesura.engine.tasks import Ending
+
+
+def own(value: Any) -> Any:
+    """A copy of the containers; what is in them is shared."""
+    cls = type(value)
+    if cls is dict:
+        return {k: own(v) for k, v in value.items()}
+    if cls is list:
+        return [own(v) for v in value]
+    return set(value) if cls is set else value
+
+
+class Chunks:
+    """The chunks of one graph at work."""
+
+    def __init__(self, work: Work) -> None:
+        stream = work.call.stream
+        assert stream is not None
+        self._work, self._stream, self._namespace = work, stream, work.namespace
+        self.is_live = stream.is_live and not work.performer.on_loop and work.parent is None
+        self._shows_tasks = self._wants("tasks") or self._wants("debug")
+        self._shows_steps = self._wants("checkpoints") or self._wants("debug")
+
+    def _wants(self, mode: str) -> bool:
+        return self._stream.wants(mode, self._namespace)
+
+    def _put(self, mode: str, data: Any) -> None:
+        self._stream.put(self._namespace, mode, data)
+
+    async def hand_over(self) -> None:
+        await self._stream.hand_over()
+
+    def listen(self, crowd: Crowd | None) -> None:
+        if self._work.parent is None:
+            self._stream.crowd = crowd
+
+    # ----------------------------------------------------------------------------------- beginnings
+    def begin(self) -> None:
+        """The call has begun: what it was given, and what earlier calls had finished."""
+        run = self._work.run
+        if self._work.began == "input":
+            self._input(run)
+        elif self._work.began == "step":
+            self._step(run)
+        elif self._wants("updates"):
+            for task in run.tasks:
+                if is_finished(task) and task.node != START and task.handled is None:
+                    shown = self._update(task.node, task.writes or [])
+                    self._put("updates", {**shown, "__metadata__": {"cached": True}})
+
+    def _input(self, run: RunView) -> None:
+        if run.source == "input":  # its conditional edges have yet to run
+            self._checkpoint(run)
+            return
+        if self._shows_steps:
+            self._checkpoint_of_input(run)
+            self._checkpoint(run)
+        if self._wants("values") and self._work.input_wrote:
+            self._put("values", self._values(run))
+
+    def _step(self, run: RunView) -> None:
+        self._checkpoint(run)
+        if self._wants("values"):
+            self._put("values", self._values(run))
+
+    # ----------------------------------------------------------------------------------------- tasks
+    def task_begins(self, index: int) -> None:
+        task = self._work.run.tasks[index]
+        node = self._work.plan.nodes.get(task.node)
+        if not self._shows_tasks or node is None:
+            return
+        given = (
+            task.arg
+            if task.sent
+            else view_for(node.schema, self._work.run.values, self._work.steps_left)
+        )
+        self._task_event(
+            "task",
+            {
+                "id": self._work.id_of(index),
+                "name": task.node,
+                "input": own(given),
+                "triggers": ("__pregel_push",) if task.sent else (f"branch:to:{task.node}",),
+            },
+        )
+
+    def task_ends(self, index: int, ending: Ending) -> None:
+        """In order of their ends; what it wrote is, or is about to be, in the log."""
+        work = self._work
+        task = work.run.tasks[index]
+        if task.node == START:
+            return
+        is_done = ending.goto is not None and ending.handled is None
+        if is_done and self._wants("messages") and work.call.watch is not None:
+            work.call.watch.said(self._namespace, work, index, ending.writes or [])  # type: ignore[attr-defined]
+        if is_done and self._wants("updates"):
+            self._put("updates", self._update(task.node, ending.writes or []))
+        if self._shows_tasks:
+            asked = work.questions_of(index)
+            self._task_event(
+                "task_result",
+                {
+                    "id": work.id_of(index),
+                    "name": task.node,
+                    "error": None if ending.error is None else repr(ending.error),
+                    "result": own(result_of(ending.writes)) if is_done else {},
+                    "interrupts": [{"value": own(q.payload), "id": q.id} for q in asked],
+                },
+            )
+
+    def _update(self, node: str, writes: list[dict[str, Any]]) -> dict[str, Any]:
+        shown = [self._selected(write) for write in writes]
+        if not shown:
+            return {node: None}
+        return {node: own(shown[0] if len(shown) == 1 else shown)}
+
+    def _selected(self, write: dict[str, Any]) -> Any:
+        if self._work.plan.state.bare:
+            return write.get(ROOT)
+        keys = self._stream.output_keys
+        if keys is None or self._namespace:
+            return write
+        wanted = (keys,) if isinstance(keys, str) else keys
+        return {k: v for k, v in write.items() if k in wanted}
+
+    def _task_event(self, kind: str, payload: dict[str, Any]) -> None:
+        self._put("tasks", payload)
+        self._debug(self._work.run.count + 1, kind, payload)
+
+    def _debug(self, step: int, kind: str, payload: Any) -> None:
+        if self._wants("debug"):
+            at = instant(self._work.call.ledger.view.at)
+            self._put("debug", {"step": step, "timestamp": at, "type": kind, "payload": payload})
+
+    # ----------------------------------------------------------------------------------------- steps
+    def step_is_over(self) -> None:
+        run = self._work.run
+        if self._wants("values"):
+            self._put("values", self._values(run))
+        self._checkpoint(run)
+
+    def held(self) -> None:
+        self._put("updates", {INTERRUPT: ()})
+        if self._wants("values") and self._work.began is not None:
+            self._put("values", {**self._values(self._work.run), INTERRUPT: ()})
+
+    def waiting(self) -> None:
+        """The run waits: show every question that is open."""
+        work, everything = self._work, []
+        for index in range(len(work.run.tasks)):
+            questions = work.questions_of(index)
+            everything += questions
+            shown = (
+                questions if not self._stream.subgraphs else self._of_this_graph(index, questions)
+            )
+            if shown:
+                self._put("updates", {INTERRUPT: tuple(interrupt_of(q) for q in shown)})
+        if everything and self._wants("values"):
+            values = self._values(work.run, with_finished=True)
+            asked = tuple(interrupt_of(q) for q in everything)
+            self._put(
+                "values",
+                {**values, INTERRUPT: asked} if isinstance(values, dict) else {INTERRUPT: asked},
+            )
+
+    def _of_this_graph(self, index: int, questions: list[Question]) -> list[Question]:
+        return questions if not self._namespace else questions
+
+    def _values(self, run: RunView, *, with_finished: bool = False) -> Any:
+        plan = self._work.plan
+        values = output_for(plan.output, run.values)
+        keys = self._stream.output_keys
+        if isinstance(values, dict) and keys is not None and not self._namespace:
+            values = (
+                values.get(keys)
+                if isinstance(keys, str)
+                else {k: v for k, v in values.items() if k in keys}
+            )
+        return own(values)
+
+    # ----------------------------------------------------------------------------------- checkpoints
+    def _checkpoint_of_input(self, run: RunView) -> None:
+        given = self._work.before_input
+        if given is None:
+            return
+        values, step, parent = given
+        shown = {k: v for k, v in values.items() if k in self._work.plan.state.channels}
+        self._entry(step, parent, "input", run.count - 1, shown, [(0, START)])
+
+    def _checkpoint(self, run: RunView) -> None:
+        if self._shows_steps:
+            tasks = [(i, task.node) for i, task in enumerate(run.tasks)]
+            self._entry(run.step, run.parent_step, run.source, run.count, run.values, tasks)
+
+    def _entry(
+        self,
+        step: int,
+        parent: int | None,
+        source: str,
+        count: int,
+        values: Any,
+        tasks: list[tuple[int, str]],
+    ) -> None:
+        ledger = self._work.call.ledger
+        view = ledger.view
+        namespace, parents = place_of(view, self._work.run)
+        from caesura.engine.naming import task_id
+
+        bare = self._work.plan.state.bare
+        payload = {
+            "config": config_of(ledger.thread, view.birth, step, namespace),
+            "parent_config": None
+            if parent is None
+            else config_of(ledger.thread, view.birth, parent, namespace),
+            "metadata": {
+                "source": source,
+                "step": count,
+                "parents": {ns: step_id(view.birth, o) for ns, o in parents.items()},
+            },
+            "values": own(values.get(ROOT) if bare else dict(values)),
+            "next": [node for _, node in tasks],
+            "tasks": [
+                {"id": task_id(view.birth, step, i), "name": node, "interrupts": (), "state": None}
+                for i, node in tasks
+            ],
+        }
+        self._put("checkpoints", payload)
+        self._debug(count, "checkpoint", payload)

@@ -1,0 +1,78 @@
+"""durability='exit': finished steps are held back and written as one entry.
+
+Promises: what a leap stands for reads, when it is folded again, as the state that the run had; it
+is written before anything that must not be lost (answers, pauses, effects) and at the end.
+Used by `engine.ledger` only; begun by the facade's calls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from caesura.core.control import START
+from caesura.core.events import Done, Event, Leapt, Stepped
+from caesura.core.history import Fold
+from caesura.core.view import ThreadView
+
+
+class Leap:
+    """Steps of one run that were made and not written."""
+
+    def __init__(self, run: int, untracked: frozenset[str]) -> None:
+        self.run, self._untracked = run, untracked
+        self._steps = 0
+        self._changed: dict[str, None] = {}
+        self._last: Stepped | None = None
+        self._ran: list[str] = []
+        self._done: list[Done] = []  # of the step at hand
+        self._is_first = True
+
+    @property
+    def held(self) -> bool:
+        return bool(self._steps or self._done)
+
+    def takes(self, event: Event) -> bool:
+        """Whether this event can wait."""
+        return type(event) is Done or (type(event) is Stepped and event.run == self.run)
+
+    def fold(self, fold: Fold, event: Any, prepared: dict[str, Any] | None) -> None:
+        """Let the view go on without a record."""
+        run = fold.view.runs[self.run]
+        fold.prepared = prepared
+        if type(event) is Done:
+            fold.apply(fold.view.at, (event,))
+            self._done.append(event)
+            return
+        self._ran = [task.node for task in run.tasks if task.node != START]
+        before = run.values
+        fold.apply(fold.view.at, (event,))
+        after = fold.view.runs[self.run].values
+        for key, value in after.items():
+            if key not in before or before[key] is not value:
+                self._changed[key] = None
+        self._steps += 1
+        self._last, self._done = event, []
+
+    def events(self, view: ThreadView) -> Sequence[Event]:
+        """What stands for all that was held back; from here on it counts as written."""
+        events: list[Event] = []
+        if self._last is not None:
+            run = view.runs[self.run]
+            changed = {k: run.values[k] for k in self._changed if k not in self._untracked}
+            events.append(
+                Leapt(
+                    self.run,
+                    self._steps,
+                    changed,
+                    self._last.next,
+                    self._ran,
+                    alone=self._is_first,
+                    joins=self._last.joins,
+                    deferred=self._last.deferred,
+                )
+            )
+        events += self._done
+        self._is_first = False
+        self._steps, self._changed, self._last, self._done = 0, {}, None, []
+        return events

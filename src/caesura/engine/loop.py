@@ -1,0 +1,258 @@
+"""Make a graph's run go on, superstep by superstep, until it finishes, waits, is held or stopped.
+
+Promises: a step is on disk (as far as the durability asks) before the next one starts; a finished
+task is recorded as it finishes, whatever its siblings do. Everything else that a run does is here
+in one function, `advance`, in the order in which it happens.
+Called by the facade's calls and by `engine.children`.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from caesura.core.control import START
+from caesura.core.decide import Ended, held_by, is_finished, is_runnable, plan_next
+from caesura.core.events import Done, Failed, Held, Stepped, Stopped
+from caesura.core.parts import Handling
+from caesura.core.state import apply_writes
+from caesura.engine.chunks import Chunks
+from caesura.engine.crowds import Outcome
+from caesura.engine.failures import describe, rebuild
+from caesura.engine.tasks import Ending, run_task
+from caesura.errors import (
+    GraphRecursionError,
+    NodeVanished,
+    ParentCommand,
+    RecordTooLarge,
+    UnserializableValue,
+)
+
+if TYPE_CHECKING:
+    from caesura.core.view import RunView, TaskView
+    from caesura.engine.calls import Work
+    from caesura.engine.returns import Writes
+
+_log = logging.getLogger("caesura")
+
+
+async def advance(work: Work) -> None:
+    """Go on as far as it goes. What it came to is in the view; failures are raised."""
+    call, ledger = work.call, work.call.ledger
+    chunks = Chunks(work) if call.stream is not None else None
+    if chunks is not None:
+        chunks.begin()
+    while True:
+        run = work.run
+        if not run.tasks or call.is_stopping:
+            return
+        if ledger.view.stop is not None:
+            ledger.stage(Stopped(ledger.view.stop))  # type: ignore[arg-type]
+            return
+        _raise_recorded(run)
+        holding = None if run.passed else held_by(work.plan, ledger.view, run)
+        if run.held is not None or holding is not None:
+            if holding is not None:
+                ledger.stage(Held(work.run_id, *holding))
+            if chunks is not None:
+                chunks.held()
+            return
+        todo = [i for i in range(len(run.tasks)) if is_runnable(ledger.view, run, i)]
+        only: Ending | None = None
+        if todo:
+            _check_nodes(work, run)
+            if work.steps_left <= 0:
+                raise _too_many(work)
+            only = await _run_tasks(work, todo, chunks)
+        if only is None and not all(is_finished(task) for task in run.tasks):
+            if chunks is not None:
+                chunks.waiting()
+            return
+        if run.tasks[0].node != START:
+            work.steps_left -= 1
+        _complete(work, run, only)
+        if chunks is not None:
+            chunks.step_is_over()
+        if work.run.tasks:
+            await _commit(work)
+            if chunks is not None:
+                await chunks.hand_over()
+
+
+def _raise_recorded(run: RunView) -> None:
+    """A graph that a function called fails again as it failed before, until it is retried."""
+    for info in (run.error, *(task.error for task in run.tasks)):
+        if info is not None:
+            raise rebuild(info)
+
+
+def _check_nodes(work: Work, run: RunView) -> None:
+    known = work.plan.nodes
+    for task in run.tasks:
+        if task.node not in known and not is_finished(task) and task.node != START:
+            raise NodeVanished(work.call.ledger.thread, task.node, tuple(known))
+
+
+def _too_many(work: Work) -> GraphRecursionError:
+    return GraphRecursionError(
+        f"Recursion limit of {work.budget} reached without hitting a stop condition: "
+        f"{', '.join(repr(t.node) for t in work.run.tasks)} would be next. What was done is kept: go "
+        f"on with invoke(None), or raise the limit with config={{'recursion_limit': ...}}."
+    )
+
+
+async def _commit(work: Work) -> None:
+    call = work.call
+    if call.durability == "sync":
+        await work.performer.commit(call.ledger)
+    elif call.durability == "async" and not call.ledger.commit_behind():
+        await work.performer.commit(call.ledger, durable=False)
+
+
+# ------------------------------------------------------------------------------------ running tasks
+async def _run_tasks(work: Work, todo: list[int], chunks: Chunks | None) -> Ending | None:
+    """Run them. What a step's only task gave comes back; what several gave is recorded."""
+    if chunks is not None:
+        for index in todo:
+            chunks.task_begins(index)
+        await chunks.hand_over()
+    if len(work.run.tasks) == 1 and not (chunks is not None and chunks.is_live):
+        return _settle_only(work, await run_task(work, 0), chunks)
+    await _run_side_by_side(work, todo, chunks)
+    return None
+
+
+def _settle_only(work: Work, ending: Ending, chunks: Chunks | None) -> Ending | None:
+    """The record of a whole task is part of its step's, when it is the only one."""
+    task = work.run.tasks[0]
+    if ending.goto is None or ending.handled is not None or task.writes is not None:
+        _raise_first(work, {0: _settle(work, 0, ending, chunks)})
+        return None
+    if chunks is not None:
+        chunks.task_ends(0, ending)
+    return ending
+
+
+async def _run_side_by_side(work: Work, todo: list[int], chunks: Chunks | None) -> None:
+    jobs = [lambda i=i: run_task(work, i) for i in todo]  # type: ignore[misc]
+    crowd = work.performer.crowd(jobs, work.call.most_at_once)
+    if chunks is not None:
+        chunks.listen(crowd)
+    endings: dict[int, Ending] = {}
+    broken: BaseException | None = None
+    left = len(jobs)
+    while left:
+        outcomes: list[Outcome] = await crowd.some()
+        for outcome in outcomes:
+            left -= 1
+            if outcome.error is not None:
+                broken = broken or outcome.error
+                continue
+            index = todo[outcome.index]
+            endings[index] = _settle(work, index, outcome.value, chunks)
+        if outcomes and left:
+            await _commit(work)
+        if chunks is not None:
+            await chunks.hand_over()
+    if chunks is not None:
+        chunks.listen(None)
+    if broken is not None:
+        raise broken
+    _raise_first(work, endings)
+
+
+def _settle(work: Work, index: int, ending: Ending, chunks: Chunks | None) -> Ending:
+    """Record how a task ended; a result that cannot be written is a failure."""
+    ledger, run = work.call.ledger, work.run
+    task = run.tasks[index]
+    if ending.writes is not None and (task.writes is None or ending.goto is not None):
+        commanded = ending.commanded if ending.goto is None else None
+        done = Done(
+            run.step, index, _tracked(work, ending.writes), ending.goto, ending.handled, commanded
+        )
+        try:
+            ledger.stage(done)
+        except (UnserializableValue, RecordTooLarge) as error:
+            ending = Ending(error=error, attempts=ending.attempts)
+        else:
+            _restore_untracked(work, task, ending.writes)
+    if ending.error is not None and ending.handled is None:
+        ledger.stage(
+            Failed(run.step, index, describe(ending.error), ending.attempts, ending.of_router)
+        )
+        _log.info(
+            "thread %r: node %r failed with %r",
+            ledger.thread,
+            task.node,
+            ending.error,
+            extra={
+                "caesura_thread": ledger.thread,
+                "caesura_step": run.step,
+                "caesura_task": work.id_of(index),
+            },
+        )
+    if chunks is not None:
+        chunks.task_ends(index, ending)
+    return ending
+
+
+def _tracked(work: Work, writes: Writes) -> Writes:
+    untracked = work.plan.state.untracked
+    if not untracked:
+        return writes
+    return [{k: v for k, v in write.items() if k not in untracked} for write in writes]
+
+
+def _restore_untracked(work: Work, task: TaskView, writes: Writes) -> None:
+    """In memory a task's writes stay whole; only the log does without."""
+    if work.plan.state.untracked:
+        task.writes = writes
+
+
+def _raise_first(work: Work, endings: dict[int, Ending]) -> None:
+    """The failure of the first task that failed, in the order of tasks."""
+    failed = [e for _, e in sorted(endings.items()) if e.error is not None and e.handled is None]
+    if failed and failed[0].error is not None:
+        raise failed[0].error
+    for _, ending in sorted(endings.items()):
+        if ending.leaves is not None:
+            raise ParentCommand(ending.leaves.args[0])
+
+
+# ------------------------------------------------------------------------------- completing a step
+def _complete(work: Work, run: RunView, only: Ending | None) -> None:
+    """Apply what the step's tasks wrote, and plan the next step."""
+    plan, ledger = work.plan, work.call.ledger
+    if only is not None:
+        writes: Writes = only.writes or []
+        ended = [Ended(run.tasks[0].node, only.goto or ())]
+    else:
+        writes = [w for task in run.tasks for w in task.writes or ()]
+        ended = [Ended(task.node, task.goto or (), _handling(work, task)) for task in run.tasks]
+    values = dict(run.values)
+    try:
+        apply_writes(plan.state, values, writes)
+    except Exception as error:
+        _step_failed(work, run, error)
+        raise
+    planning = plan_next(plan, run.joins, run.deferred, ended)
+    inline = _tracked(work, writes) if only is not None else None
+    event = Stepped(run.id, planning.next, inline, planning.joins, planning.deferred)
+    try:
+        ledger.stage(event, prepared=values)
+    except (UnserializableValue, RecordTooLarge) as error:
+        _step_failed(work, run, error)
+        raise
+
+
+def _step_failed(work: Work, run: RunView, error: Exception) -> None:
+    index = 0 if len(run.tasks) == 1 and run.tasks[0].writes is None else -1
+    work.call.ledger.stage(Failed(run.step, index, describe(error)))
+
+
+def _handling(work: Work, task: TaskView) -> Handling | None:
+    if task.handled is None:
+        return None
+    handler = work.plan.nodes[task.node].error_handler
+    assert handler is not None
+    return Handling(handler, task.node, task.handled)
