@@ -113,7 +113,6 @@ def test_readers_do_not_wait_for_a_writer(database: Path) -> None:
 def test_a_file_that_stays_locked_is_an_error_that_says_so(
     database: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("caesura.stores.sqlite_file.BUSY_S", 0.0)
     monkeypatch.setattr("caesura.stores.sqlite_file.PATIENCE_S", 0.0)
     with SqliteStore(database) as store, closing(sqlite3.connect(database)) as other:
         epoch = begin(store)

@@ -26,9 +26,11 @@ FORMAT = 1
 _APPLICATION = 0x43534652  # what `file` and other readers can tell it by
 _MEMORY = ":memory:"
 
-BUSY_S = 5.0  # how long SQLite itself waits for a lock, during which a thread cannot be stopped
-PATIENCE_S = 120.0  # how often that is repeated before somebody has to look
-_RETRY_S = 0.005
+# SQLite's own way of waiting for a lock looks ten times a second, and while it waits its thread
+# cannot be stopped. Beside a process that writes all the time it would rarely find the lock free.
+_LOOK_AGAIN_S = 0.0005  # at first
+_LOOK_AGAIN_AT_LEAST_S = 0.01
+PATIENCE_S = 120.0  # then somebody has to look
 
 # Ids of events and snapshots are `no << 32 | seq`: one thread's records lie side by side, and a
 # record needs no index. `no` is never used again, so what is remembered of it cannot come to mean
@@ -106,21 +108,24 @@ class SqliteFile:
     def connect(self) -> sqlite3.Connection:
         try:
             return sqlite3.connect(
-                self.path, isolation_level=None, check_same_thread=False, timeout=BUSY_S
+                self.path, isolation_level=None, check_same_thread=False, timeout=0
             )
         except sqlite3.Error as error:
             raise self.trouble(error) from error
 
     def patiently(self, act: Callable[[], T]) -> T:
         """Do it again for as long as another process holds the file."""
-        give_up_at = time.monotonic() + PATIENCE_S
+        pause_s, give_up_at = _LOOK_AGAIN_S, 0.0
         while True:
             try:
                 return act()
             except sqlite3.Error as error:
-                if not is_busy(error) or time.monotonic() > give_up_at:
+                now = time.monotonic()
+                give_up_at = give_up_at or now + PATIENCE_S
+                if not is_busy(error) or now >= give_up_at:
                     raise self.trouble(error) from error
-            time.sleep(_RETRY_S)
+            time.sleep(pause_s)
+            pause_s = min(pause_s * 1.1, _LOOK_AGAIN_AT_LEAST_S)
 
     def trouble(self, error: sqlite3.Error) -> StoreTrouble:
         if is_busy(error):

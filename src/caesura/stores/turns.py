@@ -11,7 +11,6 @@ Called by `sqlite`.
 
 from __future__ import annotations
 
-import logging
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -19,8 +18,6 @@ from queue import SimpleQueue
 from typing import Any, Generic, Literal, TypeVar
 
 from caesura.ports import AppendSink
-
-_log = logging.getLogger(__name__)
 
 _AT_ONCE = 1000  # items in one commit
 
@@ -208,5 +205,9 @@ def tell(settled: Sequence[Pending[Any]]) -> None:
         try:
             sink.landed(outcomes)
         except Exception:  # noqa: BLE001 - whatever a sink raises
-            # One run's mistake must not stop the others' writes.
-            _log.exception("a sink failed to take the outcomes of its appends")
+            # One run's mistake must not stop the others' writes. Imported here because it is slow
+            # to load, and hardly ever needed.
+            import logging
+
+            log = logging.getLogger("caesura")
+            log.exception("a sink failed to take the outcomes of its appends")
