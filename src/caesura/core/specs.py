@@ -103,12 +103,12 @@ def check_name(name: str, taken: Collection[str]) -> None:
 def node(name: str, action: Any, *, infers_schema: bool, given: Any = None) -> NodeSpec:
     """A node from its action alone."""
     where = f"Node {name!r}"
-    if hasattr(action, "add_conditional_edges") and hasattr(action, "freeze"):
+    if is_graph(action):
+        return NodeSpec(name, action, None, given)
+    if hasattr(action, "add_conditional_edges") and not callable(action):
         raise InvalidGraph(
             f"{where} is a graph that is not compiled. Write add_node({name!r}, graph.compile())."
         )
-    if is_graph(action):
-        return NodeSpec(name, action, None, given)
     action = runs_as(action)
     callee = read_callable(action, where, injected=_FOR_NODES)
     schema = given if given is not None else _inferred(callee, infers_schema)
