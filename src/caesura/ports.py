@@ -255,8 +255,13 @@ class Store(Protocol):
 
     def question(self, question_id: str) -> StoredQuestion | None: ...
     def questions(
-        self, *, thread: str | None = None, status: QuestionStatus | None = None,
-        due_before: int | None = None, after: tuple[int, str] | None = None, limit: int = 100,
+        self,
+        *,
+        thread: str | None = None,
+        status: QuestionStatus | None = None,
+        due_before: int | None = None,
+        after: tuple[int, str] | None = None,
+        limit: int = 100,
     ) -> Sequence[StoredQuestion]:
         """Oldest first, by (asked_at, id); `after` is the pair of the last one seen.
 
@@ -265,8 +270,12 @@ class Store(Protocol):
         ...
 
     def threads(
-        self, *, status: ThreadStatus | None = None, graph: str | None = None,
-        after: str | None = None, limit: int = 100,
+        self,
+        *,
+        status: ThreadStatus | None = None,
+        graph: str | None = None,
+        after: str | None = None,
+        limit: int = 100,
     ) -> Sequence[StoredThread]:
         """By name; `after` is the last name seen."""
         ...
@@ -291,7 +300,12 @@ class Store(Protocol):
         ...
 
     def replace_rows(
-        self, thread: str, *, expected_head: int, row: ThreadRow, questions: Sequence[QuestionRow],
+        self,
+        thread: str,
+        *,
+        expected_head: int,
+        row: ThreadRow,
+        questions: Sequence[QuestionRow],
         runs: Sequence[RunRow],
     ) -> None:
         """Put rebuilt projections in the place of what is there, if the head is still that one."""

@@ -120,9 +120,7 @@ class Schemas:
             type=schema,
             keys=keys,
             form=form,
-            build=builder(
-                schema, form, keys + tuple(k for k, _ in managed), covers_all=covers_all
-            ),
+            build=builder(schema, form, keys + tuple(k for k, _ in managed), covers_all=covers_all),
             fields_set=fields_written,
             managed=managed,
         )
