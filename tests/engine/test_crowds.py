@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
+import sys
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -169,22 +170,40 @@ def test_a_cancelled_call_ends_what_runs_and_begins_nothing_more():
 )
 def test_after_ctrl_c_no_further_job_begins(monkeypatch):
     monkeypatch.setattr(pool, "IDLE_S", 0.01)
-    go_on, begun, threads = threading.Event(), [], []
-    main = threading.main_thread().ident
+    ready, pressed, go_on = threading.Event(), threading.Event(), threading.Event()
+    begun, threads = [], []
+    main = threading.get_ident()
+
+    def press(number: int, frame: Any) -> None:
+        if not pressed.is_set():
+            pressed.set()
+            raise KeyboardInterrupt
 
     async def first() -> None:
         threads.append(threading.current_thread())
-        signal.pthread_kill(main, signal.SIGINT)
+        ready.wait(PATIENCE_S)
+        while not pressed.is_set():
+            if sys._current_frames()[main].f_code.co_name == "wait":  # for an outcome
+                signal.pthread_kill(main, signal.SIGUSR1)
         go_on.wait(PATIENCE_S)
 
     async def second() -> None:
         begun.append("second")
 
-    crowd = ThreadCrowd([first, second], 1, drive)
-    with pytest.raises(KeyboardInterrupt):
-        drive(crowd.some())
-    go_on.set()
-    threads[0].join(PATIENCE_S)
+    before = signal.signal(signal.SIGUSR1, press)
+    try:
+        crowd = ThreadCrowd([first, second], 1, drive)
+
+        def wait_for_outcomes() -> None:
+            ready.set()
+            drive(crowd.some())
+
+        with pytest.raises(KeyboardInterrupt):
+            wait_for_outcomes()
+        go_on.set()
+        threads[0].join(PATIENCE_S)
+    finally:
+        signal.signal(signal.SIGUSR1, before)
     assert begun == []
 
 
