@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 Length = float | str | timedelta
 Predicate = Callable[[Any], bool]
 
-MOST_ANSWERS = 1000  # in one go; more is a workflow that asks until it hears something else
-
 
 @dataclass(frozen=True, slots=True)
 class SeenQuestion:
@@ -60,7 +58,8 @@ class ScriptedHuman:
     serves every question of its kind; of several each serves one. A function given as an
     answer is called with the payload. With a `clock`, each answer takes its time first (`takes`:
     seconds, a timedelta, or text such as "3h"), so that it may come too late. `leave_others` leaves
-    questions without an answer open, for somebody else.
+    questions without an answer open, for somebody else. A workflow that has asked `most_answers`
+    questions in one go and is not done is taken to ask for ever.
     """
 
     def __init__(
@@ -71,10 +70,12 @@ class ScriptedHuman:
         clock: ManualClock | None = None,
         takes: Length | None = None,
         leave_others: bool = False,
+        most_answers: int = 1000,
     ) -> None:
         self.by = by
         self.seen: list[SeenQuestion] = []
         self._clock, self._leave_others = clock, leave_others
+        self._most_answers = most_answers
         self._takes = self._seconds(takes)
         self._by_key: dict[str, _Rule] = {}
         self._by_payload: list[tuple[Predicate, _Rule]] = []
@@ -179,11 +180,11 @@ class ScriptedHuman:
                 return snapshot.values if result is UNSET else result
             for question in known:
                 answered += yield from self._answer(question)
-            if answered > MOST_ANSWERS:
+            if answered > self._most_answers:
                 raise AuthoringError(
-                    f"Thread {thread!r} has asked more than {MOST_ANSWERS} questions and is not "
-                    f"done. Does it ask again until the answer is another one? Give several: "
-                    f"human.on(key, first, second)."
+                    f"Thread {thread!r} has asked more than {self._most_answers} questions and is "
+                    f"not done. Does it ask again until the answer is another one? Give several: "
+                    f"human.on(key, first, second). A longer talk needs most_answers=..."
                 )
             result = yield _Call("invoke", (None,), options)
 
