@@ -138,13 +138,9 @@ def _filled(hint: Any, given: Mapping[Any, Any]) -> Any:
 
 def _unqualified(hint: Any) -> Any:
     """A field's type without what is only said of fields, such as `NotRequired`."""
-    if get_origin(hint) is Annotated and _is_qualified(hint.__origin__):
-        return _unqualified(hint.__origin__)
-    return _unqualified(get_args(hint)[0]) if _is_qualified(hint) else hint
-
-
-def _is_qualified(hint: Any) -> bool:
-    return getattr(get_origin(hint), "_name", None) in _QUALIFIERS
+    while getattr(get_origin(hint), "_name", None) in _QUALIFIERS:
+        hint = get_args(hint)[0]
+    return hint
 
 
 # -------------------------------------------------------------------------------------- branches
