@@ -36,10 +36,11 @@ from caesura.ports import (
 from caesura.stores import sqlite_reads as reads, sqlite_writes as writes
 from caesura.stores.admission import DEFAULT_MAX_BYTES, admit
 from caesura.stores.lifetime import REST_WITHIN_S, Lifetime
+from caesura.stores.pending import Pending
 from caesura.stores.sqlite_file import SqliteFile
 from caesura.stores.sqlite_readers import SqliteReaders
 from caesura.stores.sqlite_writer import Job, SqliteWriter, Synchronous, Work
-from caesura.stores.turns import Pending, Turns
+from caesura.stores.turns import Turns
 from caesura.system import SystemClock, SystemHost, SystemIds
 
 T = TypeVar("T")
@@ -74,20 +75,25 @@ class SqliteStore:
         self._writer = SqliteWriter(self._file, self.clock, synchronous)
         self._turns: Turns[Work] = Turns(self._writer.commit)
         self._readers = SqliteReaders(self._file)
-        self._is_paused = False
+        self._paused: object | None = None
         self._lifetime = Lifetime(f"SqliteStore({self._file.path!r})", self)
 
     # ------------------------------------------------------------------------------------ writing
     def append(self, append: Append) -> int:
         self._check()
         admit(append, self.max_bytes)
-        if not self._turns.start():
-            epoch: int = self._turns.wait(append)
-            return epoch
+        turns, token = self._turns, object()
         try:
-            return self._writer.commit_one(append)
+            if turns.start(token):
+                return self._writer.commit_one(append)
         finally:
-            self._turns.done()
+            try:
+                turns.done(token)
+            except BaseException:  # stopped (Ctrl-C) while handing the turn on
+                turns.done(token, again=True)
+                raise
+        epoch: int = turns.wait(append)
+        return epoch
 
     def append_soon(self, append: Append, tag: Any, sink: AppendSink) -> None:
         self._check()
@@ -201,8 +207,8 @@ class SqliteStore:
 
         So its connections are closed, and opened again when the next one is needed.
         """
-        self._is_paused = self._turns.pause(REST_WITHIN_S)
-        if self._is_paused and self._readers.rest(REST_WITHIN_S):
+        self._paused = self._turns.pause(REST_WITHIN_S)
+        if self._paused is not None and self._readers.rest(REST_WITHIN_S):
             self._writer.rest()
 
     def after_fork(self, *, in_child: bool) -> None:
@@ -211,8 +217,8 @@ class SqliteStore:
             _left_alone.append((self._writer, self._readers))
             return
         self._readers.go_on()
-        if self._is_paused:
-            self._turns.done()
+        if self._paused is not None:
+            self._turns.done(self._paused)
 
     # ------------------------------------------------------------------------------------- inside
     def _check(self) -> None:

@@ -16,9 +16,9 @@ from typing import Any, Literal, NamedTuple
 from caesura.errors import StoreTrouble
 from caesura.ports import Append, Clock
 from caesura.stores.admission import is_plain
+from caesura.stores.pending import Pending
 from caesura.stores.sqlite_file import SqliteFile
 from caesura.stores.sqlite_writes import add_under_lease, touch, write
-from caesura.stores.turns import Pending
 
 Synchronous = Literal["full", "normal"]
 
@@ -50,8 +50,8 @@ class SqliteWriter:
         number = self._numbers.get(append.thread)
         if number is not None and is_plain(append):
             how = self._durably if append.durable else "normal"
-            cursor = self._cursor if how == self._set_to else None
-            if cursor is None:
+            cursor = self._cursor
+            if cursor is None or how != self._set_to or cursor.connection.in_transaction:
                 cursor = self._prepared(how)
             if self._file.patiently(lambda: add_under_lease(cursor, number, append)):
                 self._has_unflushed = how != "full"
@@ -103,6 +103,8 @@ class SqliteWriter:
     def _prepared(self, how: Synchronous) -> sqlite3.Cursor:
         if self._cursor is None:
             self._cursor, self._set_to = self._file.connect().cursor(), None
+        if self._cursor.connection.in_transaction:  # of a thread that was stopped twice
+            self._cursor.connection.rollback()
         if self._set_to != how:
             self._cursor.execute(f"pragma synchronous = {how}")
             self._set_to = how
@@ -119,7 +121,6 @@ class SqliteWriter:
         how = self._how(batch)
         try:
             cursor = self._prepared(how)
-            self._file.patiently(lambda: cursor.execute("begin immediate"))
         except (StoreTrouble, sqlite3.Error) as error:
             for item in batch:
                 item.settle(self._told(error))
@@ -127,6 +128,7 @@ class SqliteWriter:
         connection, outcomes = cursor.connection, list[Any]()
         changes_before = connection.total_changes
         try:
+            self._file.patiently(lambda: cursor.execute("begin immediate"))
             for item in batch:
                 changes = connection.total_changes
                 try:
@@ -139,7 +141,7 @@ class SqliteWriter:
                     return item
             cursor.execute("commit")
             self._keep(batch, outcomes)
-        except sqlite3.Error as error:
+        except (StoreTrouble, sqlite3.Error) as error:
             for item in batch:
                 item.settle(self._told(error))
         except BaseException:

@@ -3,10 +3,15 @@
 Promises: one writer at a time; what was queued is committed in the order in which it came; nobody
 waits for another thread when nobody else writes. Whoever finds others waiting commits for all of
 them at once, then hands the turn to the first who came meanwhile, so that no caller works for the
-others for longer than one commit.
+others for longer than one commit. A thread may be stopped anywhere (Ctrl-C): the turn goes to the
+next one, and what it had queued is committed all the same.
 Does not promise: to know what is written. `commit` must settle every item that it is given, or
 raise only when this thread is being stopped and leave the rest unsettled.
 Called by `sqlite`.
+
+How a stopped thread loses nothing: the turn is taken, given up and handed over by single operations
+on a dict, which no signal can split, under a token that exists before. What follows from them
+(waking, dropping what is done) may be done twice without harm, and is done again by `done`.
 """
 
 from __future__ import annotations
@@ -14,41 +19,16 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
+from itertools import islice
 from queue import SimpleQueue
 from typing import Any, Generic, Literal, TypeVar
 
-from caesura.ports import AppendSink
+from caesura.stores.pending import Pending, tell
 
 _AT_ONCE = 1000  # items in one commit
+_WRITER = object()  # the token of the thread that writes for those who do not wait
 
 W = TypeVar("W")
-
-
-class Pending(Generic[W]):
-    """One thing to be written, and what became of it."""
-
-    __slots__ = ("error", "is_settled", "leads", "sink", "tag", "value", "woken", "work")
-
-    def __init__(self, work: W, *, tag: Any = None, sink: AppendSink | None = None) -> None:
-        self.work = work
-        self.tag, self.sink = tag, sink
-        self.value: Any = None
-        self.error: BaseException | None = None
-        self.is_settled = False
-        self.leads = False  # the turn was handed to the one who waits for this
-        self.woken: threading.Lock | None = None  # None: nobody waits for this
-
-    def settle(self, outcome: Any) -> None:
-        if isinstance(outcome, BaseException):
-            self.error = outcome
-        else:
-            self.value = outcome
-        self.is_settled = True
-
-    def outcome(self) -> Any:
-        if self.error is not None:
-            raise self.error
-        return self.value
 
 
 class Turns(Generic[W]):
@@ -56,45 +36,75 @@ class Turns(Generic[W]):
 
     def __init__(self, commit: Callable[[Sequence[Pending[W]]], None]) -> None:
         self._commit = commit
-        self._turn = threading.Lock()
+        self._turn: dict[Literal["of"], object] = {}  # the token of whose turn it is
         self._queue: deque[Pending[W]] = deque()  # only who has the turn takes from it
-        self._gate = threading.Lock()  # guards what follows, and who is woken
+        self._gate = threading.Lock()  # guards what follows, and who waits
         self._refusal: Callable[[], BaseException] | None = None
-        self._thread: threading.Thread | None = None
+        self._threads: dict[Literal["writer"], threading.Thread] = {}
         self._messages: SimpleQueue[Literal["lead", "stop"] | list[Pending[W]]] = SimpleQueue()
 
     # -------------------------------------------------------------------------- one's own writing
-    def start(self) -> bool:
-        """Take the turn if nobody else writes or waits; whoever got it calls `done`."""
-        return not self._queue and self._turn.acquire(blocking=False)
+    def start(self, token: object) -> bool:
+        """Take the turn if nobody else writes or waits. Whatever happens, `done` follows."""
+        return not self._queue and self._turn.setdefault("of", token) is token
 
-    def done(self) -> None:
-        self._turn.release()
-        if self._queue and self._turn.acquire(blocking=False):
-            self._hand_on()
+    def done(self, token: object, *, again: bool = False) -> None:
+        """Give the turn on, if this token has it. Who is stopped in here calls it `again`."""
+        if again:
+            self._wake_the_next()
+        turn, queue = self._turn, self._queue
+        while turn.get("of") is token:
+            if queue:
+                first = queue[0]
+                with self._gate:
+                    turn["of"] = _WRITER if first.woken is None else first
+                self._wake_the_next()
+                return
+            turn.pop("of", None)
+            # Somebody may have come between the look and the giving up.
+            if not queue or turn.setdefault("of", token) is not token:
+                return
 
     # ------------------------------------------------------------------------- writing with others
     def wait(self, work: W) -> Any:
         """Have it committed together with whatever else waits; return or raise its outcome."""
-        pending = Pending(work)
-        pending.woken = threading.Lock()
-        pending.woken.acquire()
-        self._enqueue(pending)
-        if self._turn.acquire(blocking=False):
-            self._lead(pending)
-        else:
-            self._wait_for(pending)
+        pending = Pending(work, waits=True)
+        try:
+            self._enqueue(pending)
+            if self._comes(pending):
+                self._commit_next()
+                while not pending.is_settled:
+                    self._commit_next()
+        except BaseException:
+            # Stopped, or refused. Its work stays in the queue; nobody hands it the turn any more.
+            with self._gate:
+                pending.woken = None
+            raise
+        finally:
+            self._done_for_certain(pending)
         return pending.outcome()
 
     def soon(self, pending: Pending[W]) -> None:
         """Have it committed by the writer thread, which tells its sink."""
         self._enqueue(pending)
-        if self._turn.acquire(blocking=False):
-            self._hand_on()
+        try:
+            if "of" not in self._turn:
+                self._turn.setdefault("of", _WRITER)
+                self._wake_the_next()
+        except BaseException:
+            self._wake_the_next()
+            raise
 
-    def pause(self, within_s: float) -> bool:
-        """Take the turn without writing; whoever got it calls `done`."""
-        return self._turn.acquire(timeout=within_s)
+    def pause(self, within_s: float) -> object | None:
+        """Take the turn without writing; whoever got a token gives it to `done`."""
+        own: Pending[Any] = Pending(None, waits=True, wants_turn=True)
+        with self._gate:
+            self._queue.append(own)
+        has_come = self._comes(own, within_s)
+        with self._gate:
+            own.woken, own.is_settled = None, True
+            has_come = has_come or self._turn.get("of") is own
+        return own if has_come else None
 
     def close(self, refusal: Callable[[], BaseException]) -> None:
         """Commit what is queued, then give no turn to anybody any more."""
@@ -102,13 +112,14 @@ class Turns(Generic[W]):
             if self._refusal is not None:
                 return
             self._refusal = refusal
-        self._turn.acquire()
+        self.pause(threading.TIMEOUT_MAX)
         while self._queue:
             self._commit_next()
-        if self._thread is not None:
+        thread = self._threads.get("writer")
+        if thread is not None:
             self._messages.put("stop")
-            if self._thread is not threading.current_thread():
-                self._thread.join()
+            if thread is not threading.current_thread():
+                thread.join()
 
     # ------------------------------------------------------------------------------------- inside
     def _enqueue(self, pending: Pending[W]) -> None:
@@ -117,97 +128,65 @@ class Turns(Generic[W]):
                 raise self._refusal()
             self._queue.append(pending)
 
-    def _wait_for(self, pending: Pending[W]) -> None:
-        assert pending.woken is not None
+    def _comes(self, own: Pending[Any], within_s: float = -1) -> bool:
+        """Whether its turn comes before its work was done by another, or before it is too late."""
+        if self._turn.setdefault("of", own) is not own:
+            assert own.woken is not None
+            own.woken.acquire(timeout=within_s)
+        return self._turn.get("of") is own
+
+    def _done_for_certain(self, token: object) -> None:
         try:
-            pending.woken.acquire()
+            self.done(token)
         except BaseException:
-            # Stopped while waiting. Its work stays in the queue; nobody hands it the turn any more.
-            with self._gate:
-                pending.woken, has_the_turn = None, pending.leads
-            if has_the_turn:
-                self._hand_on()
+            self.done(token, again=True)
             raise
-        if pending.leads:
-            self._lead(pending)
 
-    def _lead(self, own: Pending[W]) -> None:
-        """Commit for all until one's own work is done. Has the turn, and hands it on."""
+    def _commit_next(self) -> None:
+        """Whatever of this is not reached by a stopped thread is done by the next one."""
+        batch = []
+        for item in list(islice(self._queue, _AT_ONCE)):
+            if item.wants_turn and not item.is_settled and item.woken is not None:
+                break
+            batch.append(item)
         try:
-            while not own.is_settled:
-                self._commit_next(own)
+            unsettled = [item for item in batch if not item.is_settled]
+            if unsettled:
+                self._commit(unsettled)
         finally:
-            self._hand_on()
+            for_sinks = [item for item in batch if item.is_settled and item.sink is not None]
+            if for_sinks:
+                self._messages.put(for_sinks)
+                self._start_the_writer()
+            for item in batch:
+                if item.is_settled:
+                    item.wake()
+            while self._queue and self._queue[0].is_settled:
+                self._queue.popleft()
 
-    def _commit_next(self, own: Pending[W] | None = None) -> None:
-        batch = [self._queue.popleft() for _ in range(min(len(self._queue), _AT_ONCE))]
-        try:
-            self._commit(batch)
-        finally:
-            # When this thread is being stopped, the others' work is not: it goes back to the queue.
-            left = [item for item in batch if not item.is_settled and item is not own]
-            self._queue.extendleft(reversed(left))
-            self._announce(batch, own)
+    def _wake_the_next(self) -> None:
+        holder = self._turn.get("of")
+        if holder is _WRITER:
+            self._start_the_writer()
+            self._messages.put("lead")
+        elif isinstance(holder, Pending):
+            holder.wake()
 
-    def _announce(self, batch: Sequence[Pending[W]], own: Pending[W] | None) -> None:
-        for_sinks = []
-        for item in batch:
-            if not item.is_settled or item is own:
-                continue
-            if item.sink is not None:
-                for_sinks.append(item)
-            elif (woken := item.woken) is not None:
-                woken.release()
-        if for_sinks:
-            self._messages.put(for_sinks)
-
-    def _hand_on(self) -> None:
-        """Give the turn to whoever waits longest, or back."""
-        while True:
-            if self._queue:
-                first = self._queue[0]
-                with self._gate:
-                    if first.woken is not None:
-                        first.leads = True
-                        first.woken.release()
-                        return
-                    if self._thread is None:
-                        self._thread = threading.Thread(
-                            target=self._write_for_sinks, name="caesura-writer", daemon=True
-                        )
-                        self._thread.start()
-                self._messages.put("lead")
-                return
-            self._turn.release()
-            # Somebody may have come between the look and the release.
-            if not self._queue or not self._turn.acquire(blocking=False):
-                return
+    def _start_the_writer(self) -> None:
+        if not self._threads:
+            threading.Thread(
+                target=self._write_for_sinks, name="caesura-writer", daemon=True
+            ).start()
 
     def _write_for_sinks(self) -> None:
+        own = threading.current_thread()
+        if self._threads.setdefault("writer", own) is not own:
+            return  # two callers had started one
         while (message := self._messages.get()) != "stop":
-            if message == "lead":
+            if message != "lead":
+                tell(message)
+            elif self._turn.get("of") is _WRITER:
                 try:
                     self._commit_next()
                 finally:
-                    self._hand_on()
-            else:
-                tell(message)
-
-
-def tell(settled: Sequence[Pending[Any]]) -> None:
-    """Each sink gets its outcomes in one call."""
-    by_sink: dict[int, tuple[AppendSink, list[tuple[Any, Any]]]] = {}
-    for item in settled:
-        assert item.sink is not None
-        outcome = item.value if item.error is None else item.error
-        by_sink.setdefault(id(item.sink), (item.sink, []))[1].append((item.tag, outcome))
-    for sink, outcomes in by_sink.values():
-        try:
-            sink.landed(outcomes)
-        except Exception:  # noqa: BLE001 - whatever a sink raises
-            # One run's mistake must not stop the others' writes. Imported here because it is slow
-            # to load, and hardly ever needed.
-            import logging
-
-            log = logging.getLogger("caesura")
-            log.exception("a sink failed to take the outcomes of its appends")
+                    self.done(_WRITER)
