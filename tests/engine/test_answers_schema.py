@@ -223,6 +223,7 @@ def test_what_is_recorded_of_an_instance_makes_an_equal_one(verdict_class):
         (Order, {"items": [], "by_name": {"a b": {"age": "x"}}, "day": "soon"},
          ["by_name['a b'].age", "by_name['a b'].name", "day"]),
         (Partial, {"age": "old", "colour": "blue"}, ["age", "colour", "name"]),
+        (Partial, {"name": "a", "age": "old", "colour": "r"}, ["age"]),
         (list[int], [1, "x", True, 2.5], ["[1]", "[2]", "[3]"]),
         (Sequence[int], ["x", "y"], ["[0]", "[1]"]),
         (set[int], ["x", 1], ["[0]"]),
@@ -347,6 +348,8 @@ def test_the_bounds_of_pydantic_s_fields_are_checked_and_shown():
     small = Annotated[int, pydantic.Field(ge=0, le=9)]
     assert json_schema_of(small) == {"maximum": 9, "minimum": 0, "type": "integer"}
     assert check(small, 10)[0].startswith("the answer is 10: ")
+    holder = dataclass(type("Holder", (), {"__annotations__": {"small": small}}))
+    assert check(holder, {"small": 10})[0].startswith("small is 10: ")
 
 
 def test_nested_models_say_where_each_problem_is():
@@ -440,6 +443,8 @@ class TestJsonSchema:
             ({"additionalProperties": False}, {"x": 1}, ["the answer is {'x': 1}"]),
             ({"enum": ["a", "b"]}, "c", ["the answer is 'c'"]),
             ({"anyOf": [{"type": "integer"}, {"type": "null"}]}, "x", ["the answer is 'x'"]),
+            ({"anyOf": [{"properties": {"a": {"type": "integer"}}}, {"type": "null"}]}, {"a": "x"},
+             ["a is 'x'"]),
             ({"type": "string", "pattern": "^a"}, "b", ["the answer is 'b'"]),
             ({"$ref": "#/$defs/n", "$defs": {"n": {"type": "integer"}}}, "x",
              ["the answer is 'x'"]),
@@ -495,8 +500,8 @@ class TestJsonSchema:
     def test_one_with_an_identifier_may_refer_to_its_own_parts(self):
         schema = {
             "$id": "https://example.com/order",
-            "$ref": "#/$defs/n",
-            "$defs": {"n": {"$id": "n", "type": "integer"}},
+            "$ref": "number",
+            "$defs": {"n": {"$id": "number", "type": "integer"}},
         }
         assert check(schema, 5) == []
         assert len(check(schema, "x")) == 1

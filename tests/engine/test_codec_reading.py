@@ -104,6 +104,15 @@ def test_a_gained_field_without_a_default_is_opaque_to_whoever_only_looks():
     assert Codec(Registry(), strict=False).encode_value(seen) == body
 
 
+def test_what_is_opaque_because_its_reader_failed_shows_all_that_was_recorded():
+    pydantic = pytest.importorskip("pydantic")
+    was = pydantic.create_model("Order", __module__="app", a=(int, 1), b=(int, 2))
+    now = pydantic.create_model("Order", __module__="app", a=(int, 1), needed=(int, ...))
+    body = Codec(Registry(types=[was])).encode_value(was(b=5))
+    seen = Codec(Registry(types=[now]), strict=False).decode_value(body)
+    assert seen.data == STRANGER.decode_value(body).data
+
+
 def test_a_member_that_an_enum_lost_is_an_error_that_names_it():
     body = named("tests.engine.things:Colour", "BLUE")
     with pytest.raises(CorruptRecord, match="BLUE"):

@@ -27,6 +27,7 @@ from tests.engine.things import (
     Box,
     Checked,
     Colour,
+    Counted,
     Frozen,
     Late,
     Level,
@@ -36,11 +37,12 @@ from tests.engine.things import (
     Remembering,
     Right,
     Shop,
+    Switch,
 )
 
 TYPES = [
     Colour, Level, Right, Point, Frozen, Checked, Late, Remembering, Box, Pair, Shop, Money,
-    Address,
+    Address, Switch, Counted,
 ]  # fmt: skip
 
 NAIVE = datetime(2024, 1, 1, 12)  # noqa: DTZ001 - programs keep such ones too
@@ -125,7 +127,7 @@ def test_the_order_of_a_dict_is_kept():
     [
         Colour.GREEN, Level.HIGH, Right.READ, Right.READ | Right.WRITE, Right(0), Point(1, 2),
         Frozen("f", Point(3)), Checked(4), Remembering(3), Box(Point(5)), Pair(Point(1), (2,)),
-        Shop("s", True), Shop("unset"), Money(5),
+        Shop("s", True), Shop("unset"), Switch(msgspec.UNSET), Counted(), Money(5),
         {Colour.RED: [Point(1)], Level.LOW: {Money(1)}},
         [(Pair(1), {"deep": Box({Frozen("x", Point(1)).name: Colour.RED})})],
     ],

@@ -84,6 +84,19 @@ class Shop(msgspec.Struct):
     open: bool | msgspec.UnsetType = msgspec.UNSET
 
 
+class Switch(msgspec.Struct):
+    on: bool | msgspec.UnsetType = True
+
+
+class Counted(msgspec.Struct):
+    """Counts how often it was constructed; reading is not constructing."""
+
+    times: int = 0
+
+    def __post_init__(self) -> None:
+        self.times += 1
+
+
 class Money(msgspec.Struct, frozen=True):
     cents: int
     currency: str = "EUR"

@@ -9,7 +9,6 @@ Called by `answers_schema`.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any
@@ -32,13 +31,8 @@ class JsonForm:
         self._validator = _validator_of(schema)
         try:
             self._validator.check_schema(schema)
-            # A `pattern` is only found to be none when it is first matched.
-            for pattern in _under("pattern", schema):
-                re.compile(pattern)
         except _jsonschema().SchemaError as error:
             raise _invalid(f"{error.message} at {error.json_path}") from error
-        except re.error as error:
-            raise _invalid(f"{error.pattern!r} is no regular expression ({error})") from error
         _refuse_what_leads_out(schema)
 
     def convert(self, answer: Any) -> Any:
