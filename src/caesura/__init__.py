@@ -30,10 +30,19 @@ if TYPE_CHECKING:
         TimeoutPolicy as TimeoutPolicy,
     )
     from caesura.core.messages import (
+        REMOVE_ALL_MESSAGES as REMOVE_ALL_MESSAGES,
         MessagesState as MessagesState,
+        RemoveMessage as RemoveMessage,
         add_messages as add_messages,
     )
+    from caesura.core.schemas import (
+        IsLastStep as IsLastStep,
+        RemainingSteps as RemainingSteps,
+        UntrackedValue as UntrackedValue,
+    )
+    from caesura.engine.compiled import CompiledGraph as CompiledGraph
     from caesura.engine.context import (
+        ExecutionInfo as ExecutionInfo,
         Runtime as Runtime,
         get_config as get_config,
         get_runtime as get_runtime,
@@ -56,6 +65,7 @@ if TYPE_CHECKING:
         Conflict as Conflict,
         CorruptRecord as CorruptRecord,
         Defect as Defect,
+        DroppedKeyWarning as DroppedKeyWarning,
         EffectChanged as EffectChanged,
         EmptyInputError as EmptyInputError,
         GraphDrained as GraphDrained,
@@ -66,6 +76,7 @@ if TYPE_CHECKING:
         InvalidUpdateError as InvalidUpdateError,
         JournalSealed as JournalSealed,
         LeaseLost as LeaseLost,
+        MissingExtra as MissingExtra,
         NeedsCheckpointer as NeedsCheckpointer,
         NodeTimeoutError as NodeTimeoutError,
         NodeVanished as NodeVanished,
@@ -81,9 +92,12 @@ if TYPE_CHECKING:
         SchemaChanged as SchemaChanged,
         StaleHead as StaleHead,
         StoreClosed as StoreClosed,
+        StoreMisconfigured as StoreMisconfigured,
         StoreTrouble as StoreTrouble,
+        StoreUnavailable as StoreUnavailable,
         Suspended as Suspended,
         ThreadBusy as ThreadBusy,
+        UnknownEvent as UnknownEvent,
         UnknownFormat as UnknownFormat,
         UnknownNode as UnknownNode,
         UnknownQuestion as UnknownQuestion,
@@ -97,7 +111,7 @@ if TYPE_CHECKING:
     from caesura.stores.memory import MemoryStore as MemoryStore
     from caesura.stores.sqlite import SqliteStore as SqliteStore
 
-    InMemorySaver = MemoryStore
+    InMemorySaver = MemorySaver = MemoryStore
     SqliteSaver = SqliteStore
 
 # Where each module's public names live; `public=home` where a name is known under another one too.
@@ -106,26 +120,31 @@ _HOMES = {
         START END Send Command Overwrite Answer Answers Interrupt NodeError RetryPolicy
         TimeoutPolicy StateUpdate StateSnapshot PregelTask
     """,
-    "caesura.core.messages": "MessagesState add_messages",
-    "caesura.engine.context": "Runtime get_config get_runtime get_stream_writer",
+    "caesura.core.messages": "MessagesState add_messages RemoveMessage REMOVE_ALL_MESSAGES",
+    "caesura.core.schemas": "IsLastStep RemainingSteps UntrackedValue",
+    "caesura.engine.compiled": "CompiledGraph",
+    "caesura.engine.context": """
+        Runtime ExecutionInfo get_config get_runtime get_stream_writer
+    """,
     "caesura.engine.effects": "once",
     "caesura.engine.functional": "entrypoint task workflow",
     "caesura.engine.graph": "StateGraph",
     "caesura.engine.interrupts": "interrupt",
     "caesura.engine.running": "drain",
     "caesura.stores.encrypted": "EncryptedStore",
-    "caesura.stores.memory": "MemoryStore InMemorySaver=MemoryStore",
+    "caesura.stores.memory": "MemoryStore InMemorySaver=MemoryStore MemorySaver=MemoryStore",
     "caesura.stores.sqlite": "SqliteStore SqliteSaver=SqliteStore",
     "caesura.errors": """
         CaesuraError AuthoringError Conflict NotFound StoreTrouble Defect
         InvalidGraph UnknownNode Unsupported
-        InvalidUpdateError EmptyInputError GraphRecursionError NodeTimeoutError OutsideANode
-        NeedsCheckpointer EffectChanged UnstableQuestion UnserializableValue PerformedUnrecorded
+        InvalidUpdateError DroppedKeyWarning EmptyInputError GraphRecursionError NodeTimeoutError
+        OutsideANode NeedsCheckpointer EffectChanged UnstableQuestion UnserializableValue PerformedUnrecorded
         JournalSealed RecordedError ParentCommand GraphDrained Suspended
         ThreadBusy StaleHead LeaseLost GraphMismatch SchemaChanged NodeVanished RequestMismatch
         UnknownThread UnknownStep
         InvalidAnswer AmbiguousAnswer UnknownQuestion QuestionClosed AlreadyAnswered QuestionExpired
-        StoreClosed RecordTooLarge UnknownFormat CorruptRecord
+        StoreClosed StoreUnavailable StoreMisconfigured MissingExtra RecordTooLarge UnknownFormat
+        UnknownEvent CorruptRecord
     """,
 }
 _PUBLIC = {

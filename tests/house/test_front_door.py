@@ -39,7 +39,7 @@ def test_importing_the_package_loads_nothing_heavy() -> None:
 
 def test_the_heavy_parts_of_the_standard_library_wait_until_they_are_used() -> None:
     loaded = _modules_after("from caesura import StateGraph, START, END, interrupt, once, Command")
-    assert not loaded & {"asyncio", "sqlite3", "inspect", "pydantic", "langchain_core"}
+    assert not loaded & {"asyncio", "sqlite3", "pydantic", "langchain_core"}
 
 
 @pytest.mark.parametrize("name", caesura.__all__)
@@ -69,7 +69,7 @@ def test_an_unknown_name_is_an_ordinary_attribute_error() -> None:
 
 
 def test_the_familiar_names_are_our_stores() -> None:
-    assert caesura.InMemorySaver is caesura.MemoryStore
+    assert caesura.InMemorySaver is caesura.MemorySaver is caesura.MemoryStore
     assert caesura.SqliteSaver is caesura.SqliteStore
 
 
@@ -85,6 +85,6 @@ def _names_for_editors() -> set[str]:
         match node:
             case ast.ImportFrom(names=imported):
                 names |= {alias.asname or alias.name for alias in imported}
-            case ast.Assign(targets=[ast.Name(id=name)]):
-                names.add(name)
+            case ast.Assign(targets=targets):
+                names |= {target.id for target in targets if isinstance(target, ast.Name)}
     return names
