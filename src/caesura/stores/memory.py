@@ -83,8 +83,7 @@ class MemoryStore:
                 check_epoch(append, lease)
             if log.head != after:
                 raise StaleHead(append.thread, expected=after, head=log.head)
-            log.head = head = after + append.count
-            log.records.append((head, append.body))
+            log.records.append((after + append.count, append.body))
             return lease.epoch
 
     def append_soon(self, append: Append, tag: Any, sink: AppendSink) -> None:

@@ -60,7 +60,6 @@ class MemoryLog:
     """One thread."""
 
     __slots__ = (
-        "head",
         "lease",
         "pruned_to",
         "questions",
@@ -71,7 +70,6 @@ class MemoryLog:
     )
 
     def __init__(self, row: ThreadRow, epoch: int) -> None:
-        self.head = 0
         self.lease = Lease(None, epoch, 0)
         self.row = row
         self.records: list[tuple[int, bytes]] = []  # (seq of its last event, body), in order
@@ -79,6 +77,11 @@ class MemoryLog:
         self.snapshots: list[Snapshot] = []  # by seq
         self.questions: dict[str, KeptQuestion] = {}
         self.runs: dict[tuple[int, int], RunRow] = {}
+
+    @property
+    def head(self) -> int:
+        """Said by the records, so that one step, which nobody can interrupt, moves both."""
+        return self.records[-1][0] if self.records else self.pruned_to
 
     def take(self, append: Append) -> None:
         """Write its record, row and snapshot."""
@@ -90,7 +93,6 @@ class MemoryLog:
             self.snapshots.append(append.snapshot)
             self.snapshots.sort(key=_SEQ)
         if append.count:
-            self.head = append.head
             self.records.append((append.head, append.body))
 
     def prune(self, upto: int) -> bool:

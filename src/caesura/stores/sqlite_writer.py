@@ -53,6 +53,7 @@ class SqliteWriter:
             cursor = self._cursor
             if cursor is None or how != self._set_to or cursor.connection.in_transaction:
                 cursor = self._prepared(how)
+            self._has_unflushed |= how != "full"
             if self._file.patiently(lambda: add_under_lease(cursor, number, append)):
                 self._has_unflushed = how != "full"
                 assert append.epoch is not None
@@ -125,6 +126,7 @@ class SqliteWriter:
             for item in batch:
                 item.settle(self._told(error))
             return None
+        self._has_unflushed |= how != "full"
         connection, outcomes = cursor.connection, list[Any]()
         changes_before = connection.total_changes
         try:
@@ -152,8 +154,8 @@ class SqliteWriter:
         finally:
             if connection.in_transaction:
                 connection.rollback()
-            elif connection.total_changes != changes_before:
-                self._has_unflushed = how != "full"
+            elif connection.total_changes != changes_before and how == "full":
+                self._has_unflushed = False
         return None
 
     def _perform(self, cursor: sqlite3.Cursor, work: Work) -> Any:

@@ -75,13 +75,12 @@ class Turns(Generic[W]):
                 self._commit_next()
                 while not pending.is_settled:
                     self._commit_next()
-        except BaseException:
-            # Stopped, or refused. Its work stays in the queue; nobody hands it the turn any more.
-            with self._gate:
-                pending.woken = None
-            raise
         finally:
-            self._done_for_certain(pending)
+            try:
+                self._leave(pending)
+            except BaseException:
+                self._leave(pending, again=True)
+                raise
         return pending.outcome()
 
     def soon(self, pending: Pending[W]) -> None:
@@ -135,12 +134,11 @@ class Turns(Generic[W]):
             own.woken.acquire(timeout=within_s)
         return self._turn.get("of") is own
 
-    def _done_for_certain(self, token: object) -> None:
-        try:
-            self.done(token)
-        except BaseException:
-            self.done(token, again=True)
-            raise
+    def _leave(self, own: Pending[Any], *, again: bool = False) -> None:
+        """From now on nobody hands it the turn. If it was stopped, its work stays in the queue."""
+        with self._gate:
+            own.woken = None
+        self.done(own, again=again)
 
     def _commit_next(self) -> None:
         """Whatever of this is not reached by a stopped thread is done by the next one."""
