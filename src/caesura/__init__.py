@@ -138,8 +138,8 @@ _HOMES = {
         CaesuraError AuthoringError Conflict NotFound StoreTrouble Defect
         InvalidGraph UnknownNode Unsupported
         InvalidUpdateError DroppedKeyWarning EmptyInputError GraphRecursionError NodeTimeoutError
-        OutsideANode NeedsCheckpointer EffectChanged UnstableQuestion UnserializableValue PerformedUnrecorded
-        JournalSealed RecordedError ParentCommand GraphDrained Suspended
+        OutsideANode NeedsCheckpointer EffectChanged UnstableQuestion UnserializableValue
+        PerformedUnrecorded JournalSealed RecordedError ParentCommand GraphDrained Suspended
         ThreadBusy StaleHead LeaseLost GraphMismatch SchemaChanged NodeVanished RequestMismatch
         UnknownThread UnknownStep
         InvalidAnswer AmbiguousAnswer UnknownQuestion QuestionClosed AlreadyAnswered QuestionExpired
