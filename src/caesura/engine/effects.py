@@ -172,8 +172,9 @@ def _looks_decorated(function: Callable[..., Any]) -> bool:
     if SCOPE.get(None) is None:
         return True
     code = getattr(function, "__code__", None)
-    given = getattr(function, "__defaults__", None) or ()
-    return code is not None and code.co_argcount > len(given)
+    given = len(getattr(function, "__defaults__", None) or ())
+    given += getattr(function, "__self__", None) is not None  # a bound method brings its object
+    return code is not None and code.co_argcount > given
 
 
 def _name_of(function: Callable[..., Any]) -> str:
