@@ -98,22 +98,23 @@ async def settle_effect(
 
     async def act(call: Call) -> None:
         call.ledger.require()
-        step, index = _lost_effect(call.ledger, effect)
+        step, index, name = _lost_effect(call.ledger, effect)
         value = None if result is UNSET else result
-        call.ledger.stage(Settled(step, index, effect, repeat, value, by))
+        call.ledger.stage(Settled(step, index, name, repeat, value, by))
 
     await under_lease(graph, performer, named.thread or "", act, by)
 
 
-def _lost_effect(ledger: Ledger, effect: str) -> tuple[int, int]:
+def _lost_effect(ledger: Ledger, effect: str) -> tuple[int, int, str]:
+    """Where it was performed; a function is also known by the last part of its name."""
     lost = []
     for key, journal in ledger.view.journals.items():
         for recording in journal.recordings:
             if recording.lost is not None:
                 lost.append(recording.name)
-                if recording.name == effect:
+                if effect in (recording.name, recording.name.rpartition(".")[2]):
                     step, _, index = key.partition(".")
-                    return int(step), int(index)
+                    return int(step), int(index), recording.name
     known = f"Left open are {', '.join(map(repr, lost))}." if lost else "Nothing is left open."
     raise NotFound(f"No effect {effect!r} of thread {ledger.thread!r} is to be settled. {known}")
 
