@@ -208,7 +208,7 @@ def read_input(
     if value is None:
         return None
     if state.bare:
-        update = {ROOT: value}
+        update = {schema.keys[0]: value}
     else:
         given = fields_present(value) if is_instance(value) else _taken_apart(value, where)
         update = {key: given[key] for key in schema.keys if key in given}
@@ -308,5 +308,5 @@ def view_for(schema: Schema, values: Mapping[str, Any], remaining_steps: int = 0
 def output_for(schema: Schema, values: Mapping[str, Any]) -> Any:
     """What a caller gets: a plain mapping in the schema's order, or the bare value."""
     if schema.form == "bare":
-        return values.get(ROOT)
+        return values.get(schema.keys[0])
     return {key: values[key] for key in schema.keys if key in values}

@@ -29,16 +29,17 @@ Policies = RetryPolicy | tuple[RetryPolicy, ...] | list[RetryPolicy] | None
 _KEY: ContextVar[str] = ContextVar("caesura.effect")
 
 
-class _Effect:
+class Effect:
     """One call of `once` in one pass."""
 
     __slots__ = ("fingerprint", "name", "policies", "scope", "shown", "use")
 
     def __init__(
-        self, function: Callable[..., Any], args: Any, kwargs: Any, key: str | None, policies: Any
+        self, function: Callable[..., Any], args: Any, kwargs: Any, key: str | None, policies: Any,
+        *, name: str | None = None,
     ) -> None:
-        self.scope: Scope = current_scope("once()")
-        self.name = key if key is not None else _name_of(function)
+        self.scope: Scope = current_scope("once()" if name is None else f"task {name!r}")
+        self.name = key if key is not None else name or _name_of(function)
         self.policies = coerce_retry(policies, f"once({self.name})")
         self.shown = show(args, kwargs)
         registry = self.scope.work.call.ledger.codec.registry
@@ -108,9 +109,9 @@ class Once:
         function = getattr(function, "__caesura_effect__", function)
         if is_async(function):
             return _perform_async(
-                _Effect(function, args, kwargs, key, policies), function, args, kwargs
+                Effect(function, args, kwargs, key, policies), function, args, kwargs
             )
-        return _perform(_Effect(function, args, kwargs, key, policies), function, args, kwargs)
+        return _perform(Effect(function, args, kwargs, key, policies), function, args, kwargs)
 
     def _decorated(self, function: Callable[..., Any], key: str | None, policies: Any) -> Any:
         @functools.wraps(function)
@@ -132,7 +133,7 @@ class Once:
         """`once` for a blocking function inside an async node: it runs in a thread."""
         from caesura.engine.performer import in_thread
 
-        effect = _Effect(function, args, kwargs, key, retry_policy)
+        effect = Effect(function, args, kwargs, key, retry_policy)
 
         async def in_a_thread(*args: Any, **kwargs: Any) -> T:
             context = copy_context()
@@ -184,10 +185,15 @@ def _name_of(function: Callable[..., Any]) -> str:
     return str(name).replace("<locals>.", "")
 
 
-def _perform(effect: _Effect, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+def _perform(effect: Effect, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
     record = effect.begin()
     if record is not None:
         return replayed(record)
+    return perform(effect, lambda: function(*args, **kwargs))
+
+
+def perform(effect: Effect, function: Callable[[], Any]) -> Any:
+    """Carry out an effect that has begun, and record it."""
     call, attempts = effect.scope.work.call, 0
     context = copy_context()
     context.run(effect.enter)
@@ -196,7 +202,7 @@ def _perform(effect: _Effect, function: Callable[..., Any], args: Any, kwargs: A
         while True:
             attempts += 1
             try:
-                value = context.run(lambda: function(*args, **kwargs))
+                value = context.run(function)
             except Exception as error:
                 delay = effect.delay(error, attempts)
                 if delay is None:
@@ -213,7 +219,7 @@ def _perform(effect: _Effect, function: Callable[..., Any], args: Any, kwargs: A
 
 
 async def _perform_async(
-    effect: _Effect, function: Callable[..., Coroutine[Any, Any, Any]], args: Any, kwargs: Any
+    effect: Effect, function: Callable[..., Coroutine[Any, Any, Any]], args: Any, kwargs: Any
 ) -> Any:
     import asyncio
 
@@ -223,13 +229,14 @@ async def _perform_async(
     context = copy_context()
     context.run(effect.enter)
     task = asyncio.get_running_loop().create_task(
-        _perform_shielded(effect, lambda: function(*args, **kwargs)), context=context
+        perform_on_loop(effect, lambda: function(*args, **kwargs)), context=context
     )
     effect.scope.keep(task)
     return await asyncio.shield(task)
 
 
-async def _perform_shielded(effect: _Effect, make: Callable[[], Coroutine[Any, Any, Any]]) -> Any:
+async def perform_on_loop(effect: Effect, make: Callable[[], Coroutine[Any, Any, Any]]) -> Any:
+    """The same on the running loop."""
     call, attempts = effect.scope.work.call, 0
     try:
         if call.ledger.is_behind:

@@ -15,7 +15,7 @@ from caesura.engine.calls import open_below
 from caesura.engine.snapshots import interrupt_of, is_ended
 
 if TYPE_CHECKING:
-    from caesura.engine.calls import Call, Work
+    from caesura.engine.calls import Work
 
 
 class Result(dict[str, Any]):
@@ -32,6 +32,8 @@ def result_of_call(work: Work, output_keys: Any = None) -> Any:
         values = dict(values)
         finished = [w for t in run.tasks if is_ended(t) and t.node != START for w in t.writes or ()]
         apply_writes(plan.state, values, finished)
+    if asked and plan.state.bare:
+        values = {}
     output = selected(output_for(plan.output, values), output_keys)
     if not isinstance(output, Mapping) or isinstance(output_keys, str):
         if not asked:
@@ -52,6 +54,3 @@ def selected(values: Any, output_keys: Any) -> Any:
         return values.get(output_keys)
     return {key: values[key] for key in output_keys if key in values}
 
-
-def nothing_open(call: Call) -> bool:
-    return not call.ledger.view.questions

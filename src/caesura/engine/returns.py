@@ -35,6 +35,8 @@ def read_returned(plan: Plan, node: str, value: Any, new_id: NewId) -> Returned:
     if value is None:
         return NOTHING
     if type(value) is not dict:
+        if type(value) is Returned:
+            return value
         if isinstance(value, Command):
             return read_command(plan, node, value, new_id)
         if isinstance(value, list | tuple) and any(isinstance(v, Command) for v in value):
