@@ -4,7 +4,8 @@ Promises: nothing that looks like Python is skipped. A block that is neither run
 file that a later command runs is an error, so a page cannot rot behind a special marker.
 
     python              runs, in the page's one namespace, in the page's one folder
-    python file=app.py  becomes a file of that folder; a later `console run` block must use it
+    python file=app.py  becomes a file of that folder; a later `console run` block must use it, or a
+                        later file that is used must import it
     output              is what the Python block before it must print
     console run         each `$ command` runs; the lines below it, if any, are what it must print
     console             shown only, as are all other languages
@@ -129,5 +130,13 @@ def _commands(block: Block) -> list[tuple[str, str | None]]:
 
 
 def _is_used(name: str, later: list[Step]) -> bool:
-    shells = (step for step in later if isinstance(step, Shell))
-    return any(name in command for shell in shells for command, _ in shell.commands)
+    imports = re.compile(rf"\b(from|import) {re.escape(Path(name).stem)}\b")
+    for position, step in enumerate(later):
+        match step:
+            case Shell():
+                if any(name in command or imports.search(command) for command, _ in step.commands):
+                    return True
+            case Save(block=block, name=importer):
+                if imports.search(block.text) and _is_used(importer, later[position + 1 :]):
+                    return True
+    return False

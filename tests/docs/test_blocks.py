@@ -68,6 +68,15 @@ def test_a_saved_file_is_run_by_a_later_command(run) -> None:
         run(saved)
 
 
+def test_a_module_is_used_when_a_file_that_is_run_imports_it(run) -> None:
+    module = "```python file=words.py\nHELLO = 'hello'\n```\n"
+    program = "```python file=app.py\nfrom words import HELLO\nprint(HELLO)\n```\n"
+    run(module + program + "```console run\n$ python app.py\nhello\n```\n")
+    run(module + "```console run\n$ python -c 'import words'\n```\n")
+    with pytest.raises(BadPage, match=r"uses words\.py"):
+        run(module + "```console run\n$ echo hello\n```\n")
+
+
 def test_a_command_that_fails_fails_the_page_unless_its_words_are_shown(run) -> None:
     with pytest.raises(BadPage, match="ended with 3"):
         run("```console run\n$ exit 3\n```\n")
