@@ -267,6 +267,8 @@ class Fold:
         if journal is None:
             return
         journal.recordings = [r for r in journal.recordings if r.error is None]
+        for asking in journal.questions:
+            asking.question.changes = 0
         for child_id in journal.children.values():
             child = self.view.runs.get(child_id)
             if child is not None:

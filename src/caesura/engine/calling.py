@@ -14,6 +14,7 @@ from caesura.core.control import Command
 from caesura.core.decide import can_go_on
 from caesura.engine import running
 from caesura.engine.calls import WAIT_S, Call, OnBusy, Work
+from caesura.engine.chunks import Chunks
 from caesura.engine.inputs import Wish, prepare
 from caesura.engine.leaps import Leap
 from caesura.engine.loop import advance
@@ -27,9 +28,12 @@ _log = logging.getLogger("caesura")
 
 async def run_call(call: Call, wish: Wish, performer: Performer, on_busy: OnBusy) -> Work:
     """Run as far as it goes; the work tells what it came to."""
-    if not await _begin(call, wish, performer, on_busy):
-        return Work(call, call.graph.plan, 0, performer)
+    has_work = await _begin(call, wish, performer, on_busy)
     work = Work(call, call.graph.plan, 0, performer)
+    if not has_work:
+        if call.stream is not None:
+            Chunks(work).waiting()
+        return work
     work.began, work.before_input, work.input_wrote = (
         call.began,
         call.before_input,

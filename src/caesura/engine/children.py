@@ -11,8 +11,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from caesura.core.control import Command
-from caesura.core.events import Entered, Left
-from caesura.core.state import output_for
+from caesura.core.events import Entered, Left, Started
+from caesura.core.state import output_for, start_values
 from caesura.engine.calls import Work
 from caesura.engine.context import namespace_part
 from caesura.engine.inputs import start_event
@@ -45,8 +45,10 @@ async def call_child(
                 f"Node {scope.node!r} gave a Command to the graph {graph.name!r} that it calls. "
                 f"Answers go to the thread: graph.invoke(Command(resume=...), thread=...)."
             )
-        run_id = _enter(scope, graph, key, space, value)
+        start = start_event(graph.plan, value, work.call.ids.new)
+        run_id = _enter(scope, graph, key, space, start)
     else:
+        start = None
         ledger.family.learn(run_id, graph.plan)
         ledger.fold.attach(ledger.view.runs[run_id])
     run = ledger.view.runs[run_id]
@@ -60,6 +62,9 @@ async def call_child(
         namespace=(*work.namespace, namespace_part(scope)),
         settings={**work.settings, **graph.settings, **(settings or {})},
     )
+    if start is not None:
+        child.began, child.input_wrote = "input", bool(start.writes)
+        child.before_input = (start_values(graph.plan.state), run.step - 1, None)
     if not run.finished:
         await _go_on(scope, child)
     run = ledger.view.runs[run_id]
@@ -68,10 +73,9 @@ async def call_child(
     return run.output
 
 
-def _enter(scope: Scope, graph: CompiledGraph, key: str, space: str, value: Any) -> int:
+def _enter(scope: Scope, graph: CompiledGraph, key: str, space: str, start: Started) -> int:
     ledger = scope.work.call.ledger
     step, index = scope.origin
-    start = start_event(graph.plan, value, scope.work.call.ids.new)
     entered = Entered(step, index, key, graph.name, space, keeps=graph.keeps_memory)
     return ledger.enter(entered, graph.plan, start)
 

@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     from caesura.engine.calls import Work
 
 SCOPE: ContextVar[Scope] = ContextVar("caesura.scope")
-# Set where a strand of code was suspended: copies of its context inherit it, siblings do not.
-_SUSPENDED: ContextVar[Scope | None] = ContextVar("caesura.suspended", default=None)
 
 MOST_CHANGES = 2
 
@@ -126,7 +124,6 @@ class Scope:
 
     def _suspend(self) -> Suspended:
         self.waits = True
-        _SUSPENDED.set(self)
         return Suspended()
 
     def _check_open(self) -> None:
@@ -226,8 +223,6 @@ class Scope:
                     f"Node {self.node!r} asks a person, but its graph keeps nothing: compile it "
                     f"with a store, for example compile(checkpointer=SqliteStore('app.db'))."
                 )
-            if _SUSPENDED.get() is self:
-                raise self._suspend()  # this strand has swallowed a pause: what it asks is made up
             name = f"?{question.key}" if question.key is not None else "?"
             about = "" if question.key is not None else question.fingerprint
             question.use = self._uses.get((name, about), 0)

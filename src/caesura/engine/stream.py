@@ -72,6 +72,8 @@ class Stream:
         self._chunks.append(parts if len(parts) > 1 else data)
         if self.crowd is not None:
             self.crowd.wake()
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(self._news.set)
 
     def take(self) -> list[Any]:
         """Everything that has come."""
