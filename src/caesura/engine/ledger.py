@@ -59,6 +59,7 @@ class Ledger:
         self._lock = threading.Lock()
         self._landed = threading.Condition(self._lock)
         self._waiters: list[asyncio.Future[None]] = []
+        self._syncing: asyncio.Future[Any] | None = None
         self._reset()
 
     def _reset(self) -> None:
@@ -134,7 +135,7 @@ class Ledger:
         self.check()
         packed: list[bytes] = []
         if self.store is not None:
-            packed = [self.codec.pack(event) for event in events]
+            packed = [self._packed(event) for event in events]
             if self.leap is not None and self.leap.takes(events[0]):
                 self.leap.fold(self.fold, events[0], prepared)
                 return
@@ -148,6 +149,17 @@ class Ledger:
         for event in events:
             if type(event) in _ABOUT_QUESTIONS:
                 self._note_question(event)
+
+    def _packed(self, event: Event) -> bytes:
+        """What cannot be written, or is too large for the store, is refused before it is folded."""
+        assert self.store is not None
+        body = self.codec.pack(event)
+        if len(body) > self.store.max_bytes:
+            raise RecordTooLarge(
+                f"What thread {self.thread!r} wants to write", size=len(body),
+                limit=self.store.max_bytes,
+            )
+        return body
 
     def _write_leap(self) -> None:
         """What was held back becomes one entry. Called under the lock."""
@@ -281,9 +293,16 @@ class Ledger:
             self._landed_well(append)
             return None
         if durable and self._unsynced:
-            self.store.sync()
-            self._unsynced = False
+            self._sync()
         return None
+
+    def _sync(self) -> None:
+        """Make what has landed survive the machine."""
+        assert self.store is not None
+        head = self.head
+        self.store.sync()
+        with self._lock:
+            self._unsynced = self.head != head
 
     def _append(self, append: Append) -> None:
         """Append, redoing it behind what commutes with it."""
@@ -320,15 +339,25 @@ class Ledger:
         with self._lock:
             self.head += append.count
             self._unsynced = not append.durable and (self._unsynced or append.count > 0)
-            self._in_flight = False
-            self._landed.notify_all()
+            self._next_may_go()
 
     def _landed_badly(self, error: BaseException) -> None:
         with self._lock:
             if self.broken is None:
                 self.broken = error
-            self._in_flight = False
-            self._landed.notify_all()
+            self._next_may_go()
+
+    def _next_may_go(self) -> None:
+        """Whoever waits for the append on its way looks again. Called under the lock."""
+        self._in_flight = False
+        self._landed.notify_all()
+        waiters, self._waiters = self._waiters, []
+        if self._behind and self.broken is None:
+            self._submit(durable=False)
+        for future in waiters:
+            loop = future.get_loop()
+            if not loop.is_closed():
+                loop.call_soon_threadsafe(_resolve, future)
 
     # --------------------------------------------------------------------- through the writer thread
     def commit_behind(self) -> bool:
@@ -369,11 +398,21 @@ class Ledger:
                 self.check()
                 return None
         if durable and self._unsynced:
-            from caesura.engine.performer import in_thread
-
-            await in_thread(self.store.sync)
-            self._unsynced = False
+            await self._sync_on_loop(loop)
         return None
+
+    async def _sync_on_loop(self, loop: asyncio.AbstractEventLoop) -> None:
+        """One trip to the disk for all who wait for it at once, who then go on in their order."""
+        import asyncio
+
+        from caesura.engine.performer import in_thread
+
+        assert self.store is not None
+        while self._unsynced:
+            syncing = self._syncing
+            if syncing is None or syncing.done() or syncing.get_loop() is not loop:
+                syncing = self._syncing = in_thread(self._sync)
+            await asyncio.shield(syncing)
 
     def _submit(self, *, durable: bool, release: bool = False) -> bool:
         """Give the store's writer thread what is pending. Called under the lock."""
@@ -399,7 +438,6 @@ class Ledger:
                 self._landed_badly(outcome)
             else:
                 self._landed_well(append)
-            self._tell_waiters()
 
     def _redo(self, append: Append) -> None:
         try:
@@ -408,17 +446,6 @@ class Ledger:
             self._landed_badly(error)
         else:
             self._landed_well(append)
-        self._tell_waiters()
-
-    def _tell_waiters(self) -> None:
-        with self._lock:
-            waiters, self._waiters = self._waiters, []
-            if self._behind and self.broken is None:
-                self._submit(durable=False)
-        for future in waiters:
-            loop = future.get_loop()
-            if not loop.is_closed():
-                loop.call_soon_threadsafe(_resolve, future)
 
 
 def changed(append: Append, **fields: Any) -> Append:
