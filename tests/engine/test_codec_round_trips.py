@@ -78,7 +78,7 @@ def same(left: Any, right: Any) -> bool:
     [
         None, True, 0, -1, 2**63, -(2**63), 2**200, -(2**200), 1.5, math.inf, math.nan, "",
         "text", "\x00", "\ud800 is half a character", b"", b"\x00\xff", bytearray(b"ab"), 1j,
-        (), (1,), (1, (2, [3])), set(), {1, "a", (2, 3)}, frozenset({1, 2}), {1: "a", None: "b"},
+        (), (1,), (1, (2, [3])), set(), {1, 2}, {(1, "a")}, frozenset({1, 2}), {1: "a", None: "b"},
         {(1, 2): "pair"}, {"nested": {1: {2.5: {b"b": True}}}}, {True: 1, "True": 2},
         {2**70: "big", "\ud800": "half"},
         deque([1, 2], maxlen=3), deque([1]), OrderedDict(b=1, a=2), Counter("abba"),
