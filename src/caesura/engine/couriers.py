@@ -62,6 +62,7 @@ class Courier:
         self._landed = threading.Condition(lock)
         self._relaxed = self._synced = 0  # appends that the system may still keep from the disk
         self._wish: Wish | None = None  # what is to go out when the append on its way has landed
+        self._syncing: asyncio.Future[None] | None = None
         self._waiting: list[asyncio.Future[None]] = []
         self._waiting_next: list[asyncio.Future[None]] = []
 
@@ -69,6 +70,13 @@ class Courier:
     def is_behind(self) -> bool:
         """Whether something that was sent could still be lost with the machine."""
         return self.is_under_way or self._synced < self._relaxed
+
+    def note(self, append: Append) -> None:
+        """An append has landed; a durable one takes all before it along to the disk."""
+        if append.durable:
+            self._synced = self._relaxed
+        elif append.count:
+            self._relaxed += 1
 
     def check(self) -> None:
         if self.broken is not None:
@@ -80,7 +88,7 @@ class Courier:
             if self.broken is None:
                 self.broken = error
 
-    # ------------------------------------------------------------------------ by a thread that waits
+    # ------------------------------------------------------------------- by a thread that waits
     def carry(self, wish: Wish) -> None:
         """Write what is staged; return when it is there."""
         append: Append | None = None
@@ -103,7 +111,6 @@ class Courier:
             append = None
             if not self._desk.waiting:
                 break
-            wish = Wish(wish.durable, wish.release)
         if wish.durable:
             self.sync()
 
@@ -122,7 +129,7 @@ class Courier:
             self._store.sync()
             self._synced = max(mark, self._synced)
 
-    # ---------------------------------------------------------------------------------- on the loop
+    # ----------------------------------------------------------------------------- on the loop
     async def carry_on_loop(self, wish: Wish) -> None:
         """The same without blocking the loop. It is on its way before this first waits."""
         import asyncio
@@ -150,10 +157,21 @@ class Courier:
             self._hand_in(append)
         await landed
         self.check()
-        if wish.durable and self._synced < self._relaxed:
-            from caesura.engine.performer import in_thread
+        if wish.durable:
+            await self._sync_on_loop()
 
-            await in_thread(self.sync)
+    async def _sync_on_loop(self) -> None:
+        """All who wait at once share one, and go on in the order in which they came."""
+        import asyncio
+
+        from caesura.engine.performer import in_thread
+
+        mark, loop = self._relaxed, asyncio.get_running_loop()
+        while self._synced < mark:
+            syncing = self._syncing
+            if syncing is None or syncing.done() or syncing.get_loop() is not loop:
+                syncing = self._syncing = in_thread(self.sync)
+            await asyncio.shield(syncing)
 
     def send(self) -> bool:
         """Send what is staged on its way and do not wait; False when too much waits already."""
@@ -195,16 +213,13 @@ class Courier:
         else:
             self._over(append)
 
-    # -------------------------------------------------------------------------------- when it landed
+    # --------------------------------------------------------------------------- when it landed
     def _over(self, append: Append) -> None:
         following: Append | None = None
         trouble: BaseException | None = None
         with self._lock:
             self._desk.has_landed(append)
-            if append.durable:
-                self._synced = self._relaxed
-            else:
-                self._relaxed += 1
+            self.note(append)
             told, self._waiting = self._waiting, []
             self.is_under_way = False
             wish, self._wish = self._wish, None

@@ -90,7 +90,7 @@ class Heart:
             return
         try:
             if not store.renew(ledger.thread, epoch, int(TTL_S * 1e6)):
-                _log.warning("thread %r: its lease was taken over by another run", ledger.thread)
+                ledger.lose_lease(epoch)
         except Exception:  # noqa: BLE001 - the run itself will meet the same trouble and report it
             _log.warning("thread %r: its lease could not be renewed", ledger.thread, exc_info=True)
 

@@ -2,8 +2,7 @@
 
 Promises: events are folded as they are staged, in the order in which they are written; a commit
 returns when they are on disk (as far as asked); an error of the store is latched, so nothing can
-be recorded after it. Only one append of a log is on its way at a time; what is staged meanwhile
-shares the next one. Appends that lose against an answer or another commuting event are redone
+be recorded after it. Appends that lose against an answer or another commuting event are redone
 behind it; against anything else they stop.
 Does not promise: what the events mean. Called by `engine.loop`, `engine.scopes` and `engine.calls`.
 """
@@ -11,36 +10,28 @@ Does not promise: what the events mean. Called by `engine.loop`, `engine.scopes`
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from caesura.core.decide import status_of
-from caesura.core.events import (
-    COMMUTING,
-    Answered,
-    Asked,
-    Entered,
-    Event,
-    Expired,
-    Started,
-    Withdrawn,
-)
+from caesura.core.events import Entered, Event, Recorded, Started
 from caesura.core.history import Fold
+from caesura.core.state import apply_writes, start_values
 from caesura.core.view import ThreadView
+from caesura.engine.closings import Closings, foreign_events
 from caesura.engine.codec import Codec
+from caesura.engine.couriers import Courier, Wish
+from caesura.engine.drafts import OUTLINE, Draft
 from caesura.engine.families import Family
 from caesura.engine.leaps import Leap
-from caesura.engine.projections import question_row, thread_row
+from caesura.engine.projections import ABOUT_QUESTIONS, question_row, questions_in, thread_row
 from caesura.errors import LeaseLost, RecordTooLarge, StaleHead, UnknownThread
 from caesura.ports import Append, Clock, Lease, QuestionRow, Release, Snapshot, Store, Take
 
 if TYPE_CHECKING:
-    import asyncio
-
     from caesura.core.plan import Plan
 
 SNAPSHOT_FLOOR = 8192  # bytes of deltas below which no snapshot is worth its place
-MOST_BEHIND = 2000  # events that may wait for a written-behind append before the run waits
 
 Values = dict[str, Any]
 
@@ -53,13 +44,9 @@ class Ledger:
     ) -> None:
         self.store, self.codec, self.clock = store, codec, clock
         self.thread, self.family = thread, family
-        self.epoch: int | None = None
-        self.broken: BaseException | None = None
-        self.on_foreign: Callable[[], None] | None = None
+        self.epoch: int | None = None  # None: whoever ran here does so no longer
+        self._held: int | None = None  # the lease under which appends are written
         self._lock = threading.Lock()
-        self._landed = threading.Condition(self._lock)
-        self._waiters: list[asyncio.Future[None]] = []
-        self._syncing: asyncio.Future[Any] | None = None
         self._reset()
 
     def _reset(self) -> None:
@@ -67,21 +54,17 @@ class Ledger:
         self.lease: Lease | None = None
         self.leap: Leap | None = None  # durability='exit': steps that are not yet written
         self.fold = Fold(ThreadView(), self.family.spec)
-        self._pending: list[bytes] = []
-        self._pending_at = 0
-        self._rows: dict[str, QuestionRow] = {}
-        self._snapshot: Snapshot | None = None
+        self._courier = Courier(self.store, self, self._lock) if self.store is not None else None
+        self._draft = Draft()
+        self._closings = Closings()
         self._delta_bytes = 0
         self._state_bytes = 0
-        self._in_flight = False
-        self._unsynced = False
-        self._behind = False  # what is pending goes out by itself when the append on its way lands
 
     @property
     def view(self) -> ThreadView:
         return self.fold.view
 
-    # -------------------------------------------------------------------------------------- reading
+    # --------------------------------------------------------------------------------- reading
     def load(self) -> None:
         """Read the thread as the store has it; forget what was staged and not written."""
         with self._lock:
@@ -113,71 +96,85 @@ class Ledger:
         if not self.exists:
             raise UnknownThread(self.thread)
 
-    # -------------------------------------------------------------------------------------- staging
+    # --------------------------------------------------------------------------------- staging
     def stage(self, *events: Event, prepared: Values | None = None) -> None:
         """Fold events now; write them with the next commit.
 
         What cannot be written is refused before anything changes. `prepared` are the values that
         the event's writes lead to, where the caller has already worked them out.
         """
-        with self._lock:
-            self._stage(events, prepared)
+        if events:
+            with self._lock:
+                self._stage(events, prepared)
 
     def enter(self, entered: Entered, plan: Plan, started: Started) -> int:
         """Stage that a child graph was entered and started; the number of its run."""
         with self._lock:
             run = started.run = self.view.next_run
+            prepared: Values | None = None
+            if started.next is not None:  # its input may not fit, and then nothing has happened
+                kept = self.view.kept.get(entered.space, {}) if entered.keeps else {}
+                prepared = {**start_values(plan.state), **kept}
+                apply_writes(plan.state, prepared, started.writes)
             self.family.learn(run, plan)
-            self._stage((entered, started), None)
+            self._stage((entered, started), prepared)
             return run
 
     def _stage(self, events: Sequence[Event], prepared: Values | None) -> None:
         self.check()
         packed: list[bytes] = []
         if self.store is not None:
-            packed = [self._packed(event) for event in events]
+            packed = [self.codec.pack(event) for event in events]
             if self.leap is not None and self.leap.takes(events[0]):
                 self.leap.fold(self.fold, events[0], prepared)
                 return
+            self._refuse_too_large(packed)
             self._write_leap()
-            if not self._pending:
-                self._before_record()
+            if not self._draft.events:
+                self._before_record(events[0])
+        closing = [e for e in events if type(e) in ABOUT_QUESTIONS]
+        for event in closing:
+            self._closings.about_to(self.view, event)
         self.fold.prepared = prepared
         self.fold.apply(self.view.at, events)
-        self._pending += packed
-        self._delta_bytes += sum(map(len, packed))
-        for event in events:
-            if type(event) in _ABOUT_QUESTIONS:
-                self._note_question(event)
+        if packed:
+            self._delta_bytes += self._draft.add(packed)
+            for event in closing:
+                for question in questions_in(event):
+                    self._note_question(question)
 
-    def _packed(self, event: Event) -> bytes:
-        """What cannot be written, or is too large for the store, is refused before it is folded."""
+    def _refuse_too_large(self, packed: Sequence[bytes]) -> None:
         assert self.store is not None
-        body = self.codec.pack(event)
-        if len(body) > self.store.max_bytes:
+        size, limit = sum(map(len, packed)) + OUTLINE, self.store.max_bytes
+        if size > limit:
             raise RecordTooLarge(
-                f"What thread {self.thread!r} wants to write", size=len(body),
-                limit=self.store.max_bytes,
+                f"What thread {self.thread!r} wants to write", size=size, limit=limit
             )
-        return body
 
     def _write_leap(self) -> None:
         """What was held back becomes one entry. Called under the lock."""
         if self.leap is None or not self.leap.held:
             return
         packed = [self.codec.pack(event) for event in self.leap.events(self.view)]
-        if not self._pending:
-            self.view.at = self._pending_at = max(self.clock.now(), self.view.at)
-        self._pending += packed
-        self._delta_bytes += sum(map(len, packed))
+        if not self._draft.events:
+            self.view.at = self._draft.at = max(self.clock.now(), self.view.at)
+        self.view.at += len(packed)
+        self._delta_bytes += self._draft.add(packed)
 
-    def _before_record(self) -> None:
+    def _before_record(self, first: Event) -> None:
         """A record begins: fix its time, and take a snapshot of what came before if one is due."""
-        if self._delta_bytes > max(SNAPSHOT_FLOOR, self._state_bytes) and not self._in_flight:
-            body = self.codec.encode_view(self._tracked())
-            self._snapshot = Snapshot(self.head, self.view.steps, body)
-            self._state_bytes, self._delta_bytes = len(body), 0
-        self.view.at = self._pending_at = max(self.clock.now(), self.view.at)
+        is_due = self._delta_bytes > max(SNAPSHOT_FLOOR, self._state_bytes)
+        if is_due and self._courier is not None and not self._courier.is_under_way:
+            try:
+                body = self.codec.encode_view(self._tracked())
+            except RecordTooLarge:
+                # What was done outside is written down, whatever becomes of the state.
+                if type(first) is not Recorded:
+                    raise
+            else:
+                self._draft.snapshot = Snapshot(self.head, self.view.steps, body)
+                self._state_bytes, self._delta_bytes = len(body), 0
+        self.view.at = self._draft.at = max(self.clock.now(), self.view.at)
 
     def _tracked(self) -> ThreadView:
         """The view without the keys that are never written."""
@@ -191,261 +188,163 @@ class Ledger:
                 lighter[run.id] = replace(run, values=kept)
         return replace(view, runs={**view.runs, **lighter}) if lighter else view
 
-    def _note_question(self, event: Any) -> None:
-        asked = event.question.id if type(event) is Asked else event.question
-        for question in (asked, getattr(event, "replaces", None)):
-            if question is not None and self.store is not None:
-                row = question_row(self.view, self.thread, question, self.codec.encode_value)
-                if row is not None:
-                    self._rows[question] = row
+    def _note_question(self, question: str) -> None:
+        row = question_row(self.view, self.thread, question, self.codec.encode_value)
+        if row is not None:
+            self._draft.rows[question] = row
 
     @property
     def is_behind(self) -> bool:
         """Whether something that happened could still be lost with the machine."""
-        return bool(
-            self._unsynced or self._pending or self._in_flight or (self.leap and self.leap.held)
-        )
+        return bool(self.waiting or (self._courier is not None and self._courier.is_behind))
+
+    # -------------------------------------------------------------------- the end of all writing
+    @property
+    def broken(self) -> BaseException | None:
+        """The error that ended this ledger, if one did."""
+        return self._courier.broken if self._courier is not None else None
 
     def check(self) -> None:
         """Raise the error that ended this ledger, if one did."""
-        if self.broken is not None:
-            raise self.broken
+        if self._courier is not None:
+            self._courier.check()
 
-    # ------------------------------------------------------------------------------------- appending
-    def _take_pending(
-        self, *, durable: bool, take: Take | None = None, release: bool = False
-    ) -> Append | None:
-        if self.store is None:
-            return None
-        self._write_leap()
-        if not (self._pending or take or release):
-            return None
-        row = None
-        if take is not None or release:
-            row = thread_row(self.view, "running" if take else status_of(self.view))
-        body = self.codec.record(self._pending_at, self._pending) if self._pending else b""
-        if len(body) > self.store.max_bytes:
-            raise RecordTooLarge(
-                f"What thread {self.thread!r} wants to write",
-                size=len(body),
-                limit=self.store.max_bytes,
-            )
-        append = Append(
-            self.thread,
-            self.head,
-            len(self._pending),
-            body,
-            epoch=self.epoch,
-            lease=take or (Release() if release else None),
-            row=row,
-            questions=tuple(self._rows.values()),
-            snapshot=self._snapshot,
-            durable=durable,
-        )
-        self._pending, self._rows, self._snapshot = [], {}, None
-        self._behind = False
-        return append
+    def lose_lease(self, epoch: int) -> None:
+        """Somebody else runs the thread now: whatever begins here is refused."""
+        if self._courier is not None and self._held == epoch:
+            self._courier.break_off(LeaseLost(self.thread, epoch=epoch, current=-1))
+
+    # ------------------------------------------------------------------------------- committing
+    def commit(self, *, durable: bool = True, release: bool = False) -> None:
+        """Write what was staged; return when it is there. For threads that may block."""
+        if self._courier is not None:
+            self._courier.carry(Wish(durable, release))
+
+    async def commit_on_loop(self, *, durable: bool = True, release: bool = False) -> None:
+        """Write what was staged without blocking the event loop."""
+        if self._courier is None or self.store is None or self.store.instant:
+            return self.commit(durable=durable, release=release)
+        return await self._courier.carry_on_loop(Wish(durable, release))
+
+    def commit_behind(self) -> bool:
+        """Send what was staged on its way and do not wait. False when too much waits already."""
+        if self._courier is None or self.store is None:
+            return True
+        if self.store.instant:
+            self.commit(durable=False)
+            return True
+        return self._courier.send()
 
     def begin(self, take: Take, *, durable: bool) -> None:
         """Take the lease with what was staged. Any refusal leaves the ledger to be loaded again."""
         assert self.store is not None
         with self._lock:
-            append = self._take_pending(durable=durable, take=take)
-        assert append is not None
-        self.epoch = self.store.append(append)
-        self._landed_well(append)
+            append = self._append(durable=durable, take=take)
+        self.epoch = self._held = self.store.append(append)
+        self._landed_alone(append)
 
     def append_beside(self) -> None:
         """Write what was staged without a lease; `StaleHead` when it is to be loaded again."""
         assert self.store is not None
         with self._lock:
-            append = self._take_pending(durable=True)
-        if append is None:
-            return
-        if self.lease is None or self.lease.owner is None:
+            if not self._draft.events:
+                return
+            append = self._append(durable=True)
+        is_run = self.lease is not None and self.lease.owner is not None
+        if not is_run:
             append = changed(append, row=thread_row(self.view, status_of(self.view)))
         self.store.append(append)
-        self._landed_well(append)
+        self._landed_alone(append)
+        if is_run:
+            self._mend_row()
+
+    def _mend_row(self) -> None:
+        """A runner shows what its thread has come to, unless it had ended before this landed."""
+        assert self.store is not None
+        fresh = Ledger(self.store, self.codec, self.clock, self.thread, self.family)
+        fresh.load()
+        if fresh.lease is not None and fresh.lease.owner is None:
+            row = thread_row(fresh.view, status_of(fresh.view))
+            try:
+                self.store.append(Append(self.thread, fresh.head, 0, b"", row=row))
+            except StaleHead:
+                return  # whoever wrote since has shown it
 
     def take_snapshot(self, seq: int, view: ThreadView) -> None:
         """Let the next append bring a snapshot of the thread as of an earlier event."""
         with self._lock:
-            self._snapshot = Snapshot(seq, view.steps, self.codec.encode_view(view))
+            self._draft.snapshot = Snapshot(seq, view.steps, self.codec.encode_view(view))
 
-    def commit(self, *, durable: bool = True, release: bool = False) -> None:
-        """Write what was staged; return when it is there. For threads that may block."""
-        if self.store is None:
-            return self.check()
-        while True:
-            with self._lock:
-                while self._in_flight:
-                    self._landed.wait()
-                self.check()
-                append = self._take_pending(durable=durable, release=release)
-                if append is None:
-                    break
-                self._in_flight = True
-            try:
-                self._append(append)
-            except BaseException as error:
-                self._landed_badly(error)
-                raise
-            self._landed_well(append)
+    # ---------------------------------------------------------- what the courier asks of its desk
+    @property
+    def waiting(self) -> int:
+        return len(self._draft.events) + bool(self.leap is not None and self.leap.held)
+
+    def draw_up(self, wish: Wish) -> Append | None:
+        self._write_leap()
+        release = wish.release and self._held is not None
+        if not (self._draft.events or release):
             return None
-        if durable and self._unsynced:
-            self._sync()
-        return None
+        if self._held is None:
+            raise LeaseLost(self.thread, epoch=0, current=-1)
+        return self._append(durable=wish.durable, release=release)
 
-    def _sync(self) -> None:
-        """Make what has landed survive the machine."""
+    def _append(self, *, durable: bool, take: Take | None = None, release: bool = False) -> Append:
         assert self.store is not None
-        head = self.head
-        self.store.sync()
+        portion = self._draft.take(self.store.max_bytes)
+        if not self._draft.events:
+            self._closings.send()
+        release = release and not self._draft.events
+        row = None
+        if take is not None or release:
+            row = thread_row(self.view, "running" if take else status_of(self.view))
+        epoch = self._held
+        if release:
+            self._held = None
+        return Append(
+            self.thread,
+            self.head,
+            len(portion.events),
+            self.codec.record(portion.at, portion.events) if portion.events else b"",
+            epoch=epoch,
+            lease=take or (Release() if release else None),
+            row=row,
+            questions=portion.questions,
+            snapshot=portion.snapshot,
+            durable=durable,
+        )
+
+    def put_behind(self, append: Append) -> Append:
+        assert self.store is not None
+        records = self.store.read(self.thread, self.head)
         with self._lock:
-            self._unsynced = self.head != head
-
-    def _append(self, append: Append) -> None:
-        """Append, redoing it behind what commutes with it."""
-        assert self.store is not None
-        while True:
-            try:
-                self.store.append(append)
-                return
-            except StaleHead:
-                append = self._behind_the_others(append)
-
-    def _behind_the_others(self, append: Append) -> Append:
-        """Fold what others wrote meanwhile; the same append, following it."""
-        assert self.store is not None
-        with self._lock:
-            for record in self.store.read(self.thread, self.head):
+            for record in records:
                 if record.seq <= self.head:
                     continue
-                at, events = self.codec.decode(record.body)
-                if not all(isinstance(e, COMMUTING) for e in events):
-                    raise LeaseLost(self.thread, epoch=self.epoch or 0, current=-1)
+                at, events = foreign_events(self.codec, record, self.thread, append.epoch)
                 staged_at = self.view.at
-                self.fold.apply(at, events)
+                with self._closings.undone():
+                    self.fold.apply(at, events)
                 self.view.at = max(staged_at, self.view.at)
                 self.head = record.seq
-            row = append.row and thread_row(
-                self.view, "running" if isinstance(append.lease, Take) else status_of(self.view)
-            )
-        if self.on_foreign is not None:
-            self.on_foreign()
-        return changed(append, after=self.head, row=row, snapshot=None)
+            row = append.row and thread_row(self.view, status_of(self.view))
+            questions = [self._row_now(question) for question in append.questions]
+            for question in list(self._draft.rows):
+                self._note_question(question)
+        return changed(append, after=self.head, row=row, questions=questions, snapshot=None)
 
-    def _landed_well(self, append: Append) -> None:
+    def _row_now(self, row: QuestionRow) -> QuestionRow:
+        return question_row(self.view, self.thread, row.id, self.codec.encode_value) or row
+
+    def has_landed(self, append: Append) -> None:
+        self.head += append.count
+        self._closings.land()
+
+    def _landed_alone(self, append: Append) -> None:
+        assert self._courier is not None
         with self._lock:
-            self.head += append.count
-            self._unsynced = not append.durable and (self._unsynced or append.count > 0)
-            self._next_may_go()
-
-    def _landed_badly(self, error: BaseException) -> None:
-        with self._lock:
-            if self.broken is None:
-                self.broken = error
-            self._next_may_go()
-
-    def _next_may_go(self) -> None:
-        """Whoever waits for the append on its way looks again. Called under the lock."""
-        self._in_flight = False
-        self._landed.notify_all()
-        waiters, self._waiters = self._waiters, []
-        if self._behind and self.broken is None:
-            self._submit(durable=False)
-        for future in waiters:
-            loop = future.get_loop()
-            if not loop.is_closed():
-                loop.call_soon_threadsafe(_resolve, future)
-
-    # --------------------------------------------------------------------- through the writer thread
-    def commit_behind(self) -> bool:
-        """Send what was staged on its way and do not wait. False when too much waits already."""
-        if self.store is None:
-            return True
-        if self.store.instant:
-            self.commit(durable=False)
-            return True
-        with self._lock:
-            self.check()
-            if self._in_flight and len(self._pending) > MOST_BEHIND:
-                return False
-            self._behind = True
-            self._submit(durable=False)
-            return True
-
-    async def commit_on_loop(self, *, durable: bool = True, release: bool = False) -> None:
-        """Write what was staged without blocking the event loop."""
-        if self.store is None or self.store.instant:
-            return self.commit(durable=durable, release=release)
-        import asyncio
-
-        loop = asyncio.get_running_loop()
-        while True:
-            with self._lock:
-                self.check()
-                if not self._in_flight:
-                    if not self._submit(durable=durable, release=release):
-                        break
-                    wanted = True
-                else:
-                    wanted = False
-                landed: asyncio.Future[None] = loop.create_future()
-                self._waiters.append(landed)
-            await landed
-            if wanted:
-                self.check()
-                return None
-        if durable and self._unsynced:
-            await self._sync_on_loop(loop)
-        return None
-
-    async def _sync_on_loop(self, loop: asyncio.AbstractEventLoop) -> None:
-        """One trip to the disk for all who wait for it at once, who then go on in their order."""
-        import asyncio
-
-        from caesura.engine.performer import in_thread
-
-        assert self.store is not None
-        while self._unsynced:
-            syncing = self._syncing
-            if syncing is None or syncing.done() or syncing.get_loop() is not loop:
-                syncing = self._syncing = in_thread(self._sync)
-            await asyncio.shield(syncing)
-
-    def _submit(self, *, durable: bool, release: bool = False) -> bool:
-        """Give the store's writer thread what is pending. Called under the lock."""
-        assert self.store is not None
-        if self._in_flight:
-            return False
-        append = self._take_pending(durable=durable, release=release)
-        if append is None:
-            return False
-        self._in_flight = True
-        self.store.append_soon(append, append, self)
-        return True
-
-    def landed(self, outcomes: Any) -> None:
-        """The store's writer thread tells what became of an append (`ports.AppendSink`)."""
-        for append, outcome in outcomes:
-            if isinstance(outcome, StaleHead):
-                from caesura.engine.pool import POOL
-
-                POOL.submit(lambda append=append: self._redo(append))  # type: ignore[misc]
-                continue
-            if isinstance(outcome, BaseException):
-                self._landed_badly(outcome)
-            else:
-                self._landed_well(append)
-
-    def _redo(self, append: Append) -> None:
-        try:
-            self._append(self._behind_the_others(append))
-        except BaseException as error:
-            self._landed_badly(error)
-        else:
-            self._landed_well(append)
+            self.has_landed(append)
+            self._courier.note(append)
 
 
 def changed(append: Append, **fields: Any) -> Append:
@@ -453,22 +352,4 @@ def changed(append: Append, **fields: Any) -> Append:
     return Append(**{name: getattr(append, name) for name in _FIELDS} | fields)
 
 
-def _resolve(future: asyncio.Future[None]) -> None:
-    if not future.done():
-        future.set_result(None)
-
-
-_FIELDS = (
-    "thread",
-    "after",
-    "count",
-    "body",
-    "epoch",
-    "lease",
-    "row",
-    "questions",
-    "runs",
-    "snapshot",
-    "durable",
-)
-_ABOUT_QUESTIONS: frozenset[type[Event]] = frozenset((Asked, Answered, Withdrawn, Expired))
+_FIELDS = tuple(Append.__dataclass_fields__)

@@ -1,20 +1,36 @@
 """Turn a view into the rows of the projections: threads, and the questions people see.
 
 Promises: a row is a function of the view alone, so projections can be rebuilt from the log.
-Called by `engine.ledger` with every append that changes one of them.
+Called by `engine.ledger` with every append that changes one of them; `rebuild` by administrators.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
 
-from caesura.core.decide import Status, open_questions
+from caesura.core.decide import Status, open_questions, status_of
+from caesura.core.events import Answered, Asked, Event, Expired, Withdrawn
 from caesura.core.history import find_question
 from caesura.core.view import Asking, ThreadView
 from caesura.ports import QuestionRow, ThreadRow
 
+if TYPE_CHECKING:
+    from caesura.engine.compiled import CompiledGraph
+    from caesura.engine.ledger import Ledger
+
 Encode = Callable[[Any], bytes]
+
+ABOUT_QUESTIONS: frozenset[type[Event]] = frozenset((Asked, Answered, Withdrawn, Expired))
+
+
+def questions_in(event: Any) -> list[str]:
+    """The questions whose rows this event changes."""
+    if type(event) not in ABOUT_QUESTIONS:
+        return []
+    if type(event) is Asked:
+        return [event.question.id, *([event.replaces] if event.replaces is not None else [])]
+    return [event.question]
 
 
 def thread_row(view: ThreadView, status: Status) -> ThreadRow:
@@ -62,3 +78,64 @@ def question_facts(thread: str, asking: Asking) -> dict[str, Any]:
     if asking.status == "answered":
         facts["answer"], facts["by"] = asking.answer, asking.by
     return facts
+
+
+# ----------------------------------------------------------------------------------- from the log
+def rebuild(graph: CompiledGraph, thread: str) -> None:
+    """Put what the log says in the place of a thread's rows; `StaleHead` when it grows meanwhile.
+
+    Questions older than what was pruned keep their rows: no log says anything else about them. A
+    thread that is being run is left alone (`ThreadBusy`).
+    """
+    from caesura.engine.leases import wish_for
+
+    store, ledger = graph.need_store("Rebuilding"), graph.ledger_for(thread)
+    ledger.load()
+    ledger.require()
+    wish_for(store, thread, "", ledger.lease)
+    row, questions = rows_of(graph, ledger)
+    store.replace_rows(
+        thread,
+        expected_head=ledger.head,
+        row=row,
+        questions=list((_stored_questions(ledger) | questions).values()),
+        runs=store.runs(thread),
+    )
+
+
+def rows_of(graph: CompiledGraph, ledger: Ledger) -> tuple[ThreadRow, dict[str, QuestionRow]]:
+    """A thread's row, and those of its questions, by the log alone."""
+    from caesura.core.history import Fold
+    from caesura.engine.families import Family
+    from caesura.engine.past import Past
+
+    snapshot, records = Past(graph, ledger).from_the_beginning()
+    view = ThreadView() if snapshot is None else ledger.codec.decode_view(snapshot.body)
+    fold = Fold(view, Family(graph.plan).spec)
+    found: dict[str, QuestionRow] = {}
+
+    def note(questions: Iterable[str]) -> None:
+        for question in questions:
+            row = question_row(fold.view, ledger.thread, question, ledger.codec.encode_value)
+            if row is not None:
+                found[question] = row
+
+    note(view.questions)
+    for record in records:
+        if snapshot is None or record.seq > snapshot.seq:
+            at, events = ledger.codec.decode(record.body)
+            for event in events:
+                fold.apply(at, (event,))
+                at = fold.view.at
+                note(questions_in(event))
+    return thread_row(fold.view, status_of(fold.view)), found
+
+
+def _stored_questions(ledger: Ledger) -> dict[str, QuestionRow]:
+    assert ledger.store is not None
+    found: dict[str, QuestionRow] = {}
+    last: tuple[int, str] | None = None
+    while page := ledger.store.questions(thread=ledger.thread, after=last):
+        found |= {stored.row.id: stored.row for stored in page}
+        last = page[-1].row.asked_at, page[-1].row.id
+    return found
