@@ -63,6 +63,10 @@ class Unsupported(AuthoringError, NotImplementedError):
     """A feature that is deliberately out of scope was asked for."""
 
 
+class InvalidCall(AuthoringError, ValueError):
+    """A call names no thread, or gives an option a value that it cannot have."""
+
+
 # ---------------------------------------------------------------------------------- running nodes
 class InvalidUpdateError(AuthoringError):
     """What a node returned cannot be applied to the state."""
@@ -88,7 +92,7 @@ class OutsideANode(AuthoringError, RuntimeError):
     """`interrupt`, `once` or a getter was called where no node is running."""
 
 
-class NeedsCheckpointer(AuthoringError, RuntimeError):
+class NeedsCheckpointer(AuthoringError, RuntimeError, ValueError):
     """Something that must survive was asked of a graph without a checkpointer."""
 
 

@@ -8,6 +8,7 @@ Called by the facade, for `invoke` and for streams.
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from caesura.core.control import Command
@@ -18,7 +19,7 @@ from caesura.engine.chunks import Chunks
 from caesura.engine.inputs import Wish, prepare
 from caesura.engine.leaps import Leap
 from caesura.engine.loop import advance
-from caesura.errors import GraphDrained, ThreadBusy
+from caesura.errors import GraphDrained, ParentCommand, ThreadBusy
 
 if TYPE_CHECKING:
     from caesura.engine.performer import Performer
@@ -32,7 +33,9 @@ async def run_call(call: Call, wish: Wish, performer: Performer, on_busy: OnBusy
     work = Work(call, call.graph.plan, 0, performer)
     if not has_work:
         if call.stream is not None:
-            Chunks(work).waiting()
+            chunks = Chunks(work)
+            chunks.begin()
+            chunks.waiting()
         return work
     work.began, work.before_input, work.input_wrote = (
         call.began,
@@ -40,13 +43,16 @@ async def run_call(call: Call, wish: Wish, performer: Performer, on_busy: OnBusy
         call.input_wrote,
     )
     if call.durability == "exit":
-        call.ledger.leap = Leap(0, work.plan.state.untracked)
+        call.ledger.leap = Leap(0, work.plan.state.untracked, after_input=call.began == "input")
     if call.ledger.store is not None:
         _log.debug(
             "thread %r: runs", call.ledger.thread, extra={"caesura_thread": call.ledger.thread}
         )
     try:
         await advance(work)
+    except ParentCommand as leaving:
+        await _give_back(call, performer, leaving)
+        raise ParentCommand(replace(leaving.args[0], graph=None)) from None
     except BaseException as error:
         await _give_back(call, performer, error)
         raise

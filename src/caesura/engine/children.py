@@ -63,7 +63,7 @@ async def call_child(
         settings={**work.settings, **graph.settings, **(settings or {})},
     )
     if start is not None:
-        child.began, child.input_wrote = "input", bool(start.writes)
+        child.began, child.input_wrote = "input", any(start.writes)
         child.before_input = (start_values(graph.plan.state), run.step - 1, None)
     if not run.finished:
         await _go_on(scope, child)

@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING, Any
 from caesura.core.control import INTERRUPT, START
 from caesura.core.decide import is_finished
 from caesura.core.forms import ROOT
-from caesura.core.state import output_for, view_for
+from caesura.core.state import known_values, view_for
 from caesura.engine.naming import step_id
 from caesura.engine.past import place_of
 from caesura.engine.snapshots import config_of, instant, interrupt_of, result_of
 
 if TYPE_CHECKING:
-    from caesura.core.parts import Question
     from caesura.core.view import RunView
     from caesura.engine.calls import Work
     from caesura.engine.crowds import Crowd
@@ -43,6 +42,7 @@ class Chunks:
         self._work, self._stream, self._namespace = work, stream, work.namespace
         self.is_live = stream.is_live and not work.performer.on_loop and work.parent is None
         self._shows_tasks = self._wants("tasks") or self._wants("debug")
+        self._shown: set[str] = set()  # questions that the reader knows
         self._shows_steps = self._wants("checkpoints") or self._wants("debug")
 
     def _wants(self, mode: str) -> bool:
@@ -64,13 +64,19 @@ class Chunks:
         run = self._work.run
         if self._work.began == "input":
             self._input(run)
-        elif self._work.began == "step":
-            self._step(run)
-        elif self._wants("updates"):
-            for task in run.tasks:
-                if is_finished(task) and task.node != START and task.handled is None:
-                    shown = self._update(task.node, task.writes or [])
-                    self._put("updates", {**shown, "__metadata__": {"cached": True}})
+            return
+        self._checkpoint(run)
+        self._put_values(run)
+        if self._work.began is None and self._wants("updates"):
+            self._finished_before(run)
+            self.waiting(first=True)
+
+    def _finished_before(self, run: RunView) -> None:
+        """What earlier calls have finished of this step."""
+        for task in run.tasks:
+            if is_finished(task) and task.node != START and task.handled is None:
+                shown = self._update(task.node, task.writes or [])
+                self._put("updates", {**shown, "__metadata__": {"cached": True}})
 
     def _input(self, run: RunView) -> None:
         if run.source == "input":  # its conditional edges have yet to run
@@ -79,12 +85,12 @@ class Chunks:
         if self._shows_steps:
             self._checkpoint_of_input(run)
             self._checkpoint(run)
-        if self._wants("values") and self._work.input_wrote:
-            self._put("values", self._values(run))
+        if self._work.input_wrote:
+            self._put_values(run)
 
-    def _step(self, run: RunView) -> None:
-        self._checkpoint(run)
-        if self._wants("values"):
+    def _put_values(self, run: RunView) -> None:
+        """The state, where an entrypoint has one by now."""
+        if self._wants("values") and not (self._work.plan.state.bare and ROOT not in run.values):
             self._put("values", self._values(run))
 
     # ----------------------------------------------------------------------------------------- tasks
@@ -133,7 +139,7 @@ class Chunks:
             )
 
     def _update(self, node: str, writes: list[dict[str, Any]]) -> dict[str, Any]:
-        shown = [self._selected(write) for write in writes]
+        shown = [selected for write in writes if (selected := self._selected(write)) != {}]
         if not shown:
             return {node: None}
         return {node: own(shown[0] if len(shown) == 1 else shown)}
@@ -159,40 +165,33 @@ class Chunks:
     # ----------------------------------------------------------------------------------------- steps
     def step_is_over(self) -> None:
         run = self._work.run
-        if self._wants("values"):
-            self._put("values", self._values(run))
+        self._put_values(run)
         self._checkpoint(run)
 
     def held(self) -> None:
         self._put("updates", {INTERRUPT: ()})
-        if self._wants("values") and self._work.began is not None:
-            self._put("values", {**self._values(self._work.run), INTERRUPT: ()})
 
-    def waiting(self) -> None:
-        """The run waits: show every question that is open."""
+    def waiting(self, *, first: bool = False) -> None:
+        """The run waits: show every question that is open, and that was not shown at `first`."""
         work, everything = self._work, []
         for index in range(len(work.run.tasks)):
             questions = work.questions_of(index)
             everything += questions
-            shown = (
-                questions if not self._stream.subgraphs else self._of_this_graph(index, questions)
-            )
-            if shown:
-                self._put("updates", {INTERRUPT: tuple(interrupt_of(q) for q in shown)})
+            if new := [q for q in questions if q.id not in self._shown]:
+                self._put("updates", {INTERRUPT: tuple(interrupt_of(q) for q in new)})
+                self._shown.update(q.id for q in new)
+        if first:
+            return
+        if not everything and any(run.held for run in work.call.ledger.view.runs.values()):
+            self._put("updates", {INTERRUPT: ()})
         if everything and self._wants("values"):
-            values = self._values(work.run, with_finished=True)
-            asked = tuple(interrupt_of(q) for q in everything)
-            self._put(
-                "values",
-                {**values, INTERRUPT: asked} if isinstance(values, dict) else {INTERRUPT: asked},
-            )
+            values, asked = self._values(work.run), tuple(interrupt_of(q) for q in everything)
+            shown = values if isinstance(values, dict) and not work.plan.state.bare else {}
+            self._put("values", {**shown, INTERRUPT: asked})
 
-    def _of_this_graph(self, index: int, questions: list[Question]) -> list[Question]:
-        return questions if not self._namespace else questions
-
-    def _values(self, run: RunView, *, with_finished: bool = False) -> Any:
-        plan = self._work.plan
-        values = output_for(plan.output, run.values)
+    def _values(self, run: RunView) -> Any:
+        state = self._work.plan.state
+        values: Any = run.values.get(ROOT) if state.bare else known_values(state, run.values)
         keys = self._stream.output_keys
         if isinstance(values, dict) and keys is not None and not self._namespace:
             values = (

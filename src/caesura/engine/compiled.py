@@ -7,26 +7,23 @@ unless another thread is named.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Coroutine, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Self
 
-from caesura.core.control import END
 from caesura.core.plan import Plan
 from caesura.engine import running
-from caesura.engine.calling import run_call
-from caesura.engine.calls import Call, Durability, OnBusy, Work
 from caesura.engine.codec import Codec
 from caesura.engine.families import Family
-from caesura.engine.inputs import Wish
 from caesura.engine.ledger import Ledger
+from caesura.engine.orders import Order
 from caesura.engine.performer import IN_PLACE, ON_LOOP, Performer, drive
 from caesura.engine.registry import Registry
 from caesura.engine.results import result_of_call
-from caesura.engine.scopes import SCOPE, Scope
-from caesura.engine.settings import Settings, read_settings
-from caesura.engine.stream import Stream
+from caesura.engine.scopes import Scope
+from caesura.engine.settings import read_settings
+from caesura.engine.streaming import streamed, streamed_on_loop
 from caesura.engine.threads import Threads
-from caesura.errors import AuthoringError, NeedsCheckpointer, UnknownNode
+from caesura.errors import NeedsCheckpointer
 
 if TYPE_CHECKING:
     from caesura.core.draw import Drawing
@@ -132,14 +129,14 @@ class CompiledGraph(Threads):
         "debug", or a list of them; `subgraphs=True` adds the graphs inside.
         """
         order = self._order(input, config, {"stream_mode": "updates", **options})
-        return _streamed(self, order)
+        return streamed(self, order)
 
     def astream(
         self, input: Any, config: dict[str, Any] | None = None, **options: Any
     ) -> AsyncIterator[Any]:
         """`stream` on the running event loop."""
         order = self._order(input, config, {"stream_mode": "updates", **options})
-        return _streamed_on_loop(self, order)
+        return streamed_on_loop(self, order)
 
     def batch(
         self,
@@ -252,173 +249,3 @@ class CompiledGraph(Threads):
                 f"compile(checkpointer=SqliteStore('app.db'))."
             )
         return self.store
-
-
-_OPTIONS = frozenset(
-    "context stream_mode output_keys interrupt_before interrupt_after durability subgraphs on_busy "
-    "request_id by print_mode debug version".split()
-)
-
-
-class Order:
-    """What one caller asks for, checked."""
-
-    def __init__(
-        self, graph: CompiledGraph, value: Any, settings: Settings, options: dict[str, Any]
-    ) -> None:
-        unknown = sorted(set(options) - _OPTIONS)
-        if unknown:
-            from caesura.errors import nearest
-
-            hint = nearest(unknown[0], _OPTIONS, f"There are {', '.join(sorted(_OPTIONS))}.")
-            raise TypeError(f"invoke() got an unexpected option {unknown[0]!r}. {hint}")
-        self.graph, self.value, self.settings = graph, value, settings
-        self.context = options.get("context")
-        self.output_keys = options.get("output_keys")
-        self.durability: Durability = options.get("durability") or "sync"
-        self.on_busy: OnBusy = options.get("on_busy", "raise")
-        self.by = options.get("by")
-        self.request_id = options.get("request_id")
-        self.before = self._names(options.get("interrupt_before"), "interrupt_before")
-        self.after = self._names(options.get("interrupt_after"), "interrupt_after")
-        modes = options.get("stream_mode")
-        self.stream: Stream | None = None
-        if modes is not None:
-            self.stream = Stream(
-                modes, subgraphs=bool(options.get("subgraphs")), output_keys=self.output_keys
-            )
-        if self.durability not in ("sync", "async", "exit"):
-            raise AuthoringError(f"durability={self.durability!r}: use 'sync', 'async' or 'exit'.")
-        if self.on_busy not in ("raise", "wait"):
-            raise _BadChoice(f"on_busy={self.on_busy!r}: use 'raise' or 'wait'.")
-
-    def _names(self, given: Names, what: str) -> list[str]:
-        names = [given] if isinstance(given, str) else list(given or ())
-        for name in names:
-            if name not in ("*", END) and name not in self.graph.plan.nodes:
-                raise UnknownNode(
-                    name, where=f"{what}=", known=tuple(self.graph.plan.nodes), verb="names"
-                )
-        return names
-
-    def scope(self) -> Scope | None:
-        """The pass of the node in which this call is a child run; None for a call of its own."""
-        scope = SCOPE.get(None)
-        if scope is None:
-            return None
-        thread = self.settings.thread
-        if thread is not None and thread != scope.work.call.ledger.thread:
-            return None
-        return scope
-
-    async def run(self, performer: Performer) -> Work:
-        graph = self.graph
-        if graph.keeps_memory:
-            raise AuthoringError(
-                f"Graph {graph.name!r} was compiled with checkpointer=True, which gives a subgraph a "
-                f"memory within its parent's thread. To run it by itself, compile it with a store."
-            )
-        thread = self.settings.thread
-        if graph.store is None:
-            thread = None
-        elif thread is None:
-            raise AuthoringError(
-                f"Graph {graph.name!r} keeps its threads, so a call has to name one: "
-                f"invoke(..., thread='order-7'), or config={{'configurable': {{'thread_id': ...}}}}."
-            )
-        call = Call(
-            graph,
-            graph.ledger_for(thread),
-            settings=self.settings.config,
-            context=_context(graph.plan.context, self.context),
-            durability=self.durability,
-            stream=self.stream,
-            by=self.by,
-        )
-        if self.stream is not None and "messages" in self.stream.modes:
-            from caesura.engine.tokens import Tokens
-
-            call.watch = Tokens(self.stream)
-        wish = Wish(self.value, self.before, self.after, self.request_id, self.settings.step)
-        return await run_call(call, wish, performer, self.on_busy)
-
-
-class _BadChoice(AuthoringError, ValueError):
-    """An option has a value that it cannot have."""
-
-
-def _context(schema: Any, given: Any) -> Any:
-    """A plain mapping becomes an instance of the graph's context schema, where that is a class."""
-    if schema is None or not isinstance(given, dict) or hasattr(schema, "__total__"):
-        return given
-    return schema(**given)
-
-
-# ----------------------------------------------------------------------------------------- streams
-def _streamed(graph: CompiledGraph, order: Order) -> Iterator[Any]:
-    stream = order.stream
-    assert stream is not None
-    if order.scope() is not None:
-        yield from _inner(graph, order)
-        return
-    run = order.run(IN_PLACE)
-    try:
-        while _has_more(run):
-            yield from stream.take()
-        yield from stream.take()
-    except GeneratorExit:
-        stream.close()
-        _run_out(run)
-        raise
-    except BaseException:
-        yield from stream.take()
-        raise
-    finally:
-        run.close()
-
-
-def _inner(graph: CompiledGraph, order: Order) -> Iterator[Any]:
-    """A child's stream inside of a node: it runs to its end first, as part of its thread."""
-    output = graph.invoke(order.value, order.settings.config)
-    yield output
-
-
-def _has_more(run: Coroutine[Any, Any, Any]) -> bool:
-    try:
-        run.send(None)
-    except StopIteration:
-        return False
-    return True
-
-
-def _run_out(run: Coroutine[Any, Any, Any]) -> None:
-    """Let a run whose reader has gone stop at its next boundary; what fails there is in the log."""
-    try:
-        drive(run)
-    except Exception:  # noqa: BLE001
-        return
-
-
-async def _streamed_on_loop(graph: CompiledGraph, order: Order) -> AsyncIterator[Any]:
-    import asyncio
-
-    stream = order.stream
-    assert stream is not None
-    stream.on_loop()
-    task = asyncio.ensure_future(order.run(ON_LOOP))
-    task.add_done_callback(lambda _: stream.ring())
-    try:
-        while True:
-            for chunk in await stream.some():
-                yield chunk
-            if task.done():
-                for chunk in stream.take():
-                    yield chunk
-                break
-        await task
-    finally:
-        stream.close()
-        if not task.done():
-            await asyncio.wait({task})
-        if not task.cancelled():
-            task.exception()

@@ -9,13 +9,25 @@ Called by `engine.scopes` and `engine.tasks`.
 from __future__ import annotations
 
 import builtins
+from collections.abc import Callable
 from typing import Any
 
 from caesura.core.parts import ErrorInfo
-from caesura.errors import RecordedError
+from caesura.errors import (
+    GraphRecursionError,
+    InvalidUpdateError,
+    NodeTimeoutError,
+    RecordedError,
+)
 
 _PLAIN = (str, int, float, bool, bytes, type(None))
 MOST_TRACEBACK = 20_000  # characters
+
+# Errors of ours that programs tell apart, and that are made of their message alone.
+_OWN: dict[str, Callable[[str], Exception]] = {
+    f"{cls.__module__}.{cls.__qualname__}": cls
+    for cls in (NodeTimeoutError, InvalidUpdateError, GraphRecursionError)
+}
 
 
 def describe(error: BaseException) -> ErrorInfo:
@@ -60,6 +72,8 @@ def _text_of(filename: Any) -> Any:
 def rebuild(info: ErrorInfo) -> Exception:
     """An exception that says what the recorded one said."""
     cls: Any = getattr(builtins, info.type_name, None)
+    if (own := _OWN.get(info.type_name)) is not None:
+        return own(info.message)
     if info.args is not None and isinstance(cls, type) and issubclass(cls, Exception):
         try:
             error: Exception = cls(*info.args)

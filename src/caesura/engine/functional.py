@@ -7,7 +7,6 @@ what it returns is the result. `entrypoint` is the name that people know, with `
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Iterable
 from typing import Any, Generic, NamedTuple, TypeVar, overload
 
@@ -120,8 +119,7 @@ def _compiled(
         children={node: graphs_in(function)},
     )
     graph = CompiledGraph(plan, checkpointer, types=types)
-    functools.update_wrapper(graph, function, updated=())
-    graph.name = plan.name
+    graph.__doc__ = function.__doc__
     return graph
 
 

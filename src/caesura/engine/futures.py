@@ -50,9 +50,9 @@ class TaskFunction:
     def __init__(
         self, function: Callable[..., Any], name: str | None, retry_policy: Any, timeout: Any
     ) -> None:
-        functools.update_wrapper(self, function)
         self.func = function
-        self.name = name or getattr(function, "__name__", type(function).__name__)
+        self.__doc__, self.__wrapped__ = function.__doc__, function
+        self.name: str = name or str(getattr(function, "__name__", type(function).__name__))
         self._policies = coerce_retry(retry_policy, f"task {self.name!r}")
         self._timeout = coerce_timeout(timeout, f"task {self.name!r}")
 

@@ -23,7 +23,6 @@ from caesura.core.events import (
     WentOn,
     Withdrawn,
 )
-from caesura.core.history import carried_tasks
 from caesura.core.parts import Target
 from caesura.core.state import check_input, known_values, read_input, read_updates, start_values
 from caesura.engine.answers import answers_in, close_overdue
@@ -60,7 +59,8 @@ def prepare(call: Call, wish: Wish) -> bool:
         if wish.request_id is not None and _is_repeated(call, wish):
             wish = wish._replace(value=None, request_id=None)
         if wish.step is not None and not is_head(ledger.view, wish.step):
-            go_back(call, wish.step)
+            is_input = wish.value is not None and not isinstance(wish.value, Command)
+            go_back(call, wish.step, "update" if is_input else "replay")
             call.began = "step"
             return _begin(call, wish) or True
     elif wish.step is not None:
@@ -125,7 +125,7 @@ def _input(call: Call, wish: Wish) -> bool:
     for question in open_questions(view):
         ledger.stage(Withdrawn(question, "a new input took its place", call.by))
     run = view.runs.get(0)
-    call.began, call.input_wrote = "input", bool(start.writes)
+    call.began, call.input_wrote = "input", any(start.writes)
     call.before_input = (values, view.steps, run.step if run is not None else None)
     ledger.stage(start)
     _forget_lost_keys(call)
@@ -216,8 +216,10 @@ def _command(call: Call, wish: Wish, command: Command[Any]) -> bool:
             f"Thread {ledger.thread!r} was never started, so there is nothing that a Command could "
             f"resume. Give it an input."
         )
+    if not ledger.exists:
+        return _first_command(call, wish, command)
     check_nodes(call)
-    overdue = close_overdue(ledger) if ledger.exists else []
+    overdue = close_overdue(ledger)
     answers = _answers(call, command, overdue) if gives else []
     changes = _changes(call, command)
     open_here(call)
@@ -234,6 +236,19 @@ def _command(call: Call, wish: Wish, command: Command[Any]) -> bool:
     return True
 
 
+def _first_command(call: Call, wish: Wish, command: Command[Any]) -> bool:
+    """A command without an answer begins a thread: its update is the input, its goto comes beside."""
+    start = start_event(call.graph.plan, {}, call.ids.new)
+    start.writes = _writes_of(call, command)
+    start.next = [*(start.next or ()), *_goto_of(call, command)]
+    if wish.before or wish.after:
+        start.breakpoints = [list(wish.before), list(wish.after)]
+    open_here(call)
+    call.began, call.input_wrote = "input", any(start.writes)
+    call.ledger.stage(start)
+    return True
+
+
 def _answers(call: Call, command: Command[Any], overdue: list[str]) -> list[Answered | Given]:
     ledger = call.ledger
     view = ledger.view
@@ -244,26 +259,33 @@ def _answers(call: Call, command: Command[Any], overdue: list[str]) -> list[Answ
 
 def _changes(call: Call, command: Command[Any]) -> Updated | None:
     """The update and the goto of a command, as an update of the thread."""
-    plan, view = call.graph.plan, call.ledger.view
-    writes = []
-    if command.update is not None:
-        writes = read_updates(plan.state, command.update, "the Command", new_id=call.ids.new)
-    goto: list[Target] = []
-    if command.goto:
-        goto = targets(plan, command.goto, "Command(goto=...) of the caller")
+    view = call.ledger.view
+    writes, goto = _writes_of(call, command), _goto_of(call, command)
     if not writes and not goto:
         return None
     run = view.runs.get(0)
-    tasks: list[Any] = carried_tasks(run) if run is not None else []
-    names = {task.node for task in tasks if not task.sent}
-    added = [t for t in goto if not isinstance(t, str) or t not in names]
+    names = {task.node for task in run.tasks if not task.sent} if run is not None else ()
+    added: list[Any] = [t for t in goto if not isinstance(t, str) or t not in names]
     return Updated(
         0,
         writes,
-        [*tasks, *added],
+        added,
         [],
         joins=(run.joins or None) if run is not None else None,
         deferred=(run.deferred or None) if run is not None else None,
         source="command",
         by=call.by,
     )
+
+
+def _writes_of(call: Call, command: Command[Any]) -> list[dict[str, Any]]:
+    if command.update is None:
+        return []
+    state = call.graph.plan.state
+    return read_updates(state, command.update, "the Command", new_id=call.ids.new)
+
+
+def _goto_of(call: Call, command: Command[Any]) -> list[Target]:
+    if not command.goto:
+        return []
+    return targets(call.graph.plan, command.goto, "Command(goto=...) of the caller")

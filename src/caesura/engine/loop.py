@@ -175,7 +175,7 @@ def _settle(work: Work, index: int, ending: Ending, chunks: Chunks | None) -> En
         except (UnserializableValue, RecordTooLarge) as error:
             ending = Ending(error=error, attempts=ending.attempts)
         else:
-            _restore_untracked(work, task, ending.writes)
+            _restore_untracked(work, task, ending.writes or [])
     if ending.error is not None and ending.handled is None:
         ledger.stage(
             Failed(run.step, index, describe(ending.error), ending.attempts, ending.of_router)

@@ -34,7 +34,7 @@ class Patience:
             for since, length in ((self._began, self._run), (self._heard, self._idle))
             if length is not None
         ]
-        return min(ends)
+        return float(min(ends))
 
     def error(self) -> NodeTimeoutError:
         if self._run is not None and monotonic() - self._began >= self._run:

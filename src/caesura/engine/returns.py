@@ -89,6 +89,8 @@ def targets(plan: Plan, goto: Any, where: str) -> list[Target]:
 
 
 def sent(plan: Plan, send: Send, where: str) -> Sent:
+    if send.node == END:
+        raise InvalidUpdateError(f"{where} sends to END, which takes no input. Leave the Send out.")
     timeout = coerce_timeout(send.timeout, f"Send({send.node!r})")
     seconds: Any = timeout.run_timeout if timeout is not None else None
     return Sent(_known(plan, send.node, where), send.arg, seconds)
@@ -116,9 +118,7 @@ def read_routed(plan: Plan, node: str, branch: Branch, value: Any) -> list[Targe
                     repr(one), where=where, known=[repr(k) for k in branch.targets], verb="returned"
                 ) from None
         if one is None:
-            raise InvalidUpdateError(
-                f"{where} returned None. Return the name of a node, END, a Send, or a list of them."
-            )
+            raise UnknownNode("None", where=where, known=tuple(plan.nodes), verb="returned")
         if one != END:
             found.append(_known(plan, one if isinstance(one, str) else str(one), where))
     return found

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from caesura.errors import AuthoringError
+from caesura.errors import InvalidCall
 
 Config = dict[str, Any]
 
@@ -26,7 +26,7 @@ class Settings(NamedTuple):
 def read_settings(own: Mapping[str, Any], given: Any, thread: Any = None) -> Settings:
     """Merge the settings of a graph with those of a call."""
     if given is not None and not isinstance(given, Mapping):
-        raise AuthoringError(
+        raise InvalidCall(
             f"config={given!r} is no mapping. Write config={{'configurable': {{'thread_id': ...}}}}, "
             f"or thread=... for short."
         )
@@ -38,15 +38,13 @@ def read_settings(own: Mapping[str, Any], given: Any, thread: Any = None) -> Set
     if named is not None:
         named = configurable["thread_id"] = str(named)
         if not named:
-            raise AuthoringError(
-                "A thread's name is not empty. Write for example thread='order-7'."
-            )
+            raise InvalidCall("A thread's name is not empty. Write for example thread='order-7'.")
     limit = config.get("recursion_limit")
     if limit is not None and (not isinstance(limit, int) or limit < 1):
-        raise _BadLimit(f"recursion_limit={limit!r}: a run needs at least 1 step.")
+        raise InvalidCall(f"recursion_limit={limit!r}: a run needs at least 1 step.")
     most = config.get("max_concurrency")
     if most is not None and (not isinstance(most, int) or most < 1):
-        raise _BadLimit(f"max_concurrency={most!r}: at least 1 task runs at once.")
+        raise InvalidCall(f"max_concurrency={most!r}: at least 1 task runs at once.")
     config["configurable"] = configurable
     namespace = configurable.get("checkpoint_ns") or ""
     return Settings(config, named, configurable.get("checkpoint_id"), namespace)
@@ -59,11 +57,7 @@ def settings_of(own: Mapping[str, Any], thread_or_config: Any) -> Settings:
     else:
         settings = read_settings(own, None, thread_or_config)
     if settings.thread is None:
-        raise AuthoringError(
+        raise InvalidCall(
             "Which thread? Give its name, or config={'configurable': {'thread_id': ...}}."
         )
     return settings
-
-
-class _BadLimit(AuthoringError, ValueError):
-    """A limit that no run can keep to."""

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from caesura.engine.performer import Handover
-from caesura.errors import AuthoringError, nearest
+from caesura.errors import InvalidCall, nearest
 
 if TYPE_CHECKING:
     import asyncio
@@ -22,16 +22,12 @@ if TYPE_CHECKING:
 MODES = ("values", "updates", "custom", "messages", "tasks", "checkpoints", "debug")
 
 
-class UnknownMode(AuthoringError, ValueError):
-    """A stream mode that does not exist."""
-
-
 def checked_modes(given: str | Sequence[str]) -> tuple[str, ...]:
     modes = (given,) if isinstance(given, str) else tuple(given)
     for mode in modes:
         if mode not in MODES:
             hint = nearest(mode, MODES, f"There are {', '.join(MODES)}.")
-            raise UnknownMode(f"stream_mode={mode!r} does not exist. {hint}")
+            raise InvalidCall(f"stream_mode={mode!r} does not exist. {hint}")
     return modes
 
 

@@ -8,7 +8,7 @@ Made by the facade when somebody streams messages; `engine.tasks` hands it the c
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from caesura.engine.context import about, config_of
 from caesura.errors import MissingExtra
@@ -37,14 +37,16 @@ class Tokens:
         config = config_of(scope)
         given = config.get("callbacks") or []
         config["callbacks"] = [*given, handler] if isinstance(given, list) else [handler]
-        var_child_runnable_config.set(config)
+        var_child_runnable_config.set(cast(Any, config))
 
     def put(self, scope: Scope, message: Any, more: dict[str, Any]) -> None:
         if getattr(message, "id", None):
             self._told.add(message.id)
         self._stream.put(scope.work.namespace, "messages", (message, {**about(scope), **more}))
 
-    def said(self, namespace: tuple[str, ...], work: Work, index: int, writes: Iterable[Any]) -> None:
+    def said(
+        self, namespace: tuple[str, ...], work: Work, index: int, writes: Iterable[Any]
+    ) -> None:
         """Messages that a node returned and no model has spoken before."""
         from caesura.engine.scopes import Scope
 
@@ -53,7 +55,11 @@ class Tokens:
                 continue
             task = work.run.tasks[index]
             scope = Scope(
-                work, node=task.node, step=work.run.step, index=index, key=f"{work.run.step}.{index}",
+                work,
+                node=task.node,
+                step=work.run.step,
+                index=index,
+                key=f"{work.run.step}.{index}",
                 journal=None,
             )
             self.put(scope, message, {})
@@ -75,7 +81,7 @@ def _handler(tokens: Tokens, scope: Scope) -> Any:
     from langchain_core.messages import AIMessageChunk
     from langchain_core.tracers._streaming import _StreamingCallbackHandler
 
-    class Handler(BaseCallbackHandler, _StreamingCallbackHandler):  # type: ignore[misc, type-arg]
+    class Handler(BaseCallbackHandler, _StreamingCallbackHandler):  # type: ignore[type-arg]
         run_inline = True
 
         def tap_output_iter(self, run_id: Any, output: Any) -> Any:
@@ -84,12 +90,12 @@ def _handler(tokens: Tokens, scope: Scope) -> Any:
         def tap_output_aiter(self, run_id: Any, output: Any) -> Any:
             return output
 
-        def on_llm_new_token(self, token: str, *, chunk: Any = None, run_id: Any = None, **kwargs: Any) -> None:
-            message = getattr(chunk, "message", None) or AIMessageChunk(token)
+        def on_llm_new_token(self, token: Any, *, chunk: Any = None, run_id: Any, **_: Any) -> None:
+            message = getattr(chunk, "message", None) or AIMessageChunk(content=token)
             if message.id is None:
                 message.id = f"run-{run_id}"
             streamed.add(str(run_id))
-            tokens.put(scope, message, _named(kwargs))
+            tokens.put(scope, message, _named(_))
 
         def on_llm_end(self, response: Any, *, run_id: Any = None, **kwargs: Any) -> None:
             if str(run_id) in streamed:
