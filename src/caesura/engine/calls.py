@@ -85,7 +85,7 @@ class Call:
         self.watch: Callable[[Any], None] | None = None  # prepares the context of each node
         self.began: Literal["input", "step"] | None = None
         self.before_input: tuple[dict[str, Any], int, int | None] | None = None
-        self.input_wrote = False
+        self.input_wrote: frozenset[str] = frozenset()
         self.drained = False
         self.takes_foreign = False  # another graph's thread is welcome
         self.owner: str | None = None
@@ -206,7 +206,7 @@ class Work:
         # For streams: whether this call gave the run its input, or went back to an older step.
         self.began: Literal["input", "step"] | None = None
         self.before_input: tuple[dict[str, Any], int, int | None] | None = None
-        self.input_wrote = False
+        self.input_wrote: frozenset[str] = frozenset()
         self._config: dict[str, Any] | None = None
 
     @property

@@ -15,7 +15,7 @@ from caesura.core.events import Entered, Left, Started
 from caesura.core.state import output_for, start_values
 from caesura.engine.calls import Work
 from caesura.engine.context import namespace_part
-from caesura.engine.inputs import start_event
+from caesura.engine.inputs import keys_of, start_event
 from caesura.engine.loop import advance
 from caesura.errors import ParentCommand, Unsupported
 
@@ -63,7 +63,7 @@ async def call_child(
         settings={**work.settings, **graph.settings, **(settings or {})},
     )
     if start is not None:
-        child.began, child.input_wrote = "input", any(start.writes)
+        child.began, child.input_wrote = "input", keys_of(start)
         child.before_input = (start_values(graph.plan.state), run.step - 1, None)
     if not run.finished:
         await _go_on(scope, child)

@@ -12,7 +12,8 @@ from caesura.core.control import INTERRUPT, START
 from caesura.core.decide import is_finished
 from caesura.core.forms import ROOT
 from caesura.core.state import known_values, view_for
-from caesura.engine.naming import step_id
+from caesura.core.view import RunView, TaskView
+from caesura.engine.naming import step_id, task_id
 from caesura.engine.past import place_of
 from caesura.engine.snapshots import config_of, instant, interrupt_of, result_of
 
@@ -85,7 +86,11 @@ class Chunks:
         if self._shows_steps:
             self._checkpoint_of_input(run)
             self._checkpoint(run)
-        if self._work.input_wrote:
+        keys = self._stream.output_keys
+        wrote = self._work.input_wrote
+        if keys is not None and not self._namespace:
+            wrote = wrote.intersection((keys,) if isinstance(keys, str) else keys)
+        if wrote:
             self._put_values(run)
 
     def _put_values(self, run: RunView) -> None:
@@ -208,44 +213,45 @@ class Chunks:
             return
         values, step, parent = given
         shown = {k: v for k, v in values.items() if k in self._work.plan.state.channels}
-        self._entry(step, parent, "input", run.count - 1, shown, [(0, START)])
+        before = RunView(
+            run.id, run.graph, step=step, parent_step=parent, source="input", count=run.count - 1,
+            values=shown, tasks=[TaskView(START)],
+        )  # fmt: skip
+        self._entry(before, asking=False)
 
     def _checkpoint(self, run: RunView) -> None:
         if self._shows_steps:
-            tasks = [(i, task.node) for i, task in enumerate(run.tasks)]
-            self._entry(run.step, run.parent_step, run.source, run.count, run.values, tasks)
+            self._entry(run, asking=True)
 
-    def _entry(
-        self,
-        step: int,
-        parent: int | None,
-        source: str,
-        count: int,
-        values: Any,
-        tasks: list[tuple[int, str]],
-    ) -> None:
+    def _entry(self, run: RunView, *, asking: bool) -> None:
         ledger = self._work.call.ledger
-        view = ledger.view
-        namespace, parents = place_of(view, self._work.run)
-        from caesura.engine.naming import task_id
-
-        bare = self._work.plan.state.bare
+        thread, birth = ledger.thread, ledger.view.birth
+        namespace, parents = place_of(ledger.view, self._work.run)
+        parent = run.parent_step
         payload = {
-            "config": config_of(ledger.thread, view.birth, step, namespace),
-            "parent_config": None
-            if parent is None
-            else config_of(ledger.thread, view.birth, parent, namespace),
+            "config": config_of(thread, birth, run.step, namespace),
+            "parent_config": config_of(thread, birth, parent, namespace)
+            if parent is not None
+            else None,
             "metadata": {
-                "source": source,
-                "step": count,
-                "parents": {ns: step_id(view.birth, o) for ns, o in parents.items()},
+                "source": run.source,
+                "step": run.count,
+                "parents": {ns: step_id(birth, ordinal) for ns, ordinal in parents.items()},
             },
-            "values": own(values.get(ROOT) if bare else dict(values)),
-            "next": [node for _, node in tasks],
+            "values": own(run.values.get(ROOT) if self._work.plan.state.bare else run.values),
+            "next": [task.node for task in run.tasks],
             "tasks": [
-                {"id": task_id(view.birth, step, i), "name": node, "interrupts": (), "state": None}
-                for i, node in tasks
+                {
+                    "id": task_id(birth, run.step, index),
+                    "name": task.node,
+                    "interrupts": self._asked(index) if asking else (),
+                    "state": None,
+                }
+                for index, task in enumerate(run.tasks)
             ],
         }
         self._put("checkpoints", payload)
-        self._debug(count, "checkpoint", payload)
+        self._debug(run.count, "checkpoint", payload)
+
+    def _asked(self, index: int) -> tuple[dict[str, Any], ...]:
+        return tuple({"value": own(q.payload), "id": q.id} for q in self._work.questions_of(index))

@@ -102,6 +102,11 @@ def start_event(plan: Plan, value: Any, new_id: Callable[[], str], **more: Any) 
     return Started(0, writes, first.next, first.joins, first.deferred, **more)
 
 
+def keys_of(start: Started) -> frozenset[str]:
+    """What an input wrote."""
+    return frozenset(key for write in start.writes for key in write)
+
+
 def _input(call: Call, wish: Wish) -> bool:
     ledger, plan = call.ledger, call.graph.plan
     view = ledger.view
@@ -125,7 +130,7 @@ def _input(call: Call, wish: Wish) -> bool:
     for question in open_questions(view):
         ledger.stage(Withdrawn(question, "a new input took its place", call.by))
     run = view.runs.get(0)
-    call.began, call.input_wrote = "input", any(start.writes)
+    call.began, call.input_wrote = "input", keys_of(start)
     call.before_input = (values, view.steps, run.step if run is not None else None)
     ledger.stage(start)
     _forget_lost_keys(call)
@@ -244,7 +249,7 @@ def _first_command(call: Call, wish: Wish, command: Command[Any]) -> bool:
     if wish.before or wish.after:
         start.breakpoints = [list(wish.before), list(wish.after)]
     open_here(call)
-    call.began, call.input_wrote = "input", any(start.writes)
+    call.began, call.input_wrote = "input", keys_of(start)
     call.ledger.stage(start)
     return True
 
