@@ -143,6 +143,11 @@ def can_go_on(view: ThreadView, run: RunView) -> bool:
     return any(is_runnable(view, run, i) for i in range(len(run.tasks)))
 
 
+def has_failed(view: ThreadView) -> bool:
+    """Whether anything waits to be tried again."""
+    return any(run.error or any(t.error for t in run.tasks) for run in view.runs.values())
+
+
 Status = Literal["running", "waiting", "held", "done", "failed", "suspended", "cancelled"]
 
 
@@ -153,7 +158,7 @@ def status_of(view: ThreadView) -> Status:
         return "cancelled"
     if root is None or (root.step >= 0 and not root.tasks):
         return "done"
-    if any(run.error or any(t.error for t in run.tasks) for run in view.runs.values()):
+    if has_failed(view):
         return "failed"
     if view.stopped == "suspend":
         return "suspended"

@@ -50,7 +50,7 @@ class Started(Event, tag=2):
     breakpoints: list[Any] | None = (
         None  # [before, after] of this call; each a list of names or "*"
     )
-    brief: bool = False  # durability='exit': the input's own entry is not shown
+    brief: bool = False  # durability='exit': the input's own step is not shown
 
 
 class Stepped(Event, tag=3):
@@ -87,7 +87,7 @@ class Leapt(Event, tag=5):
     changed: dict[str, Any]
     next: list[Planned]
     ran: list[str]
-    alone: bool = False  # the only entry of its call: the step that it began with is not shown
+    alone: bool = False  # the step before it was made by the same call, and is not shown
     joins: dict[str, list[str]] | None = None
     deferred: list[str] | None = None
 
@@ -194,14 +194,15 @@ class Retried(Event, tag=15):
 class Updated(Event, tag=16):
     """Somebody changed the state, as these nodes; makes a step.
 
-    A `source` of "command" is an update that came with the call that goes on: no entry of its own.
+    A `source` of "command" is an update that came with the call that goes on: it changes the step
+    at hand, and `next` are the tasks that it adds.
     """
 
     VALUES = ("writes", "next", "ran")
     run: int
     writes: list[dict[str, Any]]
     next: list[Planned]
-    ran: list[Any]  # [node, its writes] pairs, for history
+    ran: list[Any]  # [node, its writes, index of the task at hand that it was or None]
     joins: dict[str, list[str]] | None = None
     deferred: list[str] | None = None
     source: str = "update"
@@ -211,7 +212,9 @@ class Updated(Event, tag=16):
 class Rewound(Event, tag=17):
     """The thread went back to an earlier step, or came from another thread. Makes a step.
 
-    `state` is the whole view as of then, so that folding never needs to look back.
+    `state` is the whole view as of then, so that folding never needs to look back. The step of an
+    "update" is not shown: an update or an input follows it. Going back to a child's step makes one
+    step more for each run around it.
     """
 
     VALUES = ("state",)

@@ -64,7 +64,8 @@ class Fold:
                 key = journal_key(run, index, task)
                 if key not in kept:
                     forget_journal(view, key)
-        run.parent_step = run.step if run.step >= 0 else None
+        parent = run.step if run.follows is None else run.follows
+        run.parent_step, run.follows = parent if parent >= 0 else None, None
         view.steps += ordinals
         run.step, run.made_at = view.steps - 1, view.at
         run.count += ordinals
@@ -102,13 +103,15 @@ class Fold:
         if event.request is not None:
             view.requests[event.request] = event.request_digest or ""
         run.before, run.after = event.breakpoints or ([], [])
-        run.joins, run.deferred = {}, []
+        run.deferred = []  # half a join is kept: its other half may come in a later call
         run.finished, run.output, run.command = False, None, None
         view.stopped = None
         self._step(run, [TaskView(node=START, writes=event.writes)], ran=[], source="input")
         if event.next is not None:
             view.at += 1
-            run.joins, run.deferred = event.joins or {}, event.deferred or []
+            run.joins, run.deferred = {**run.joins, **(event.joins or {})}, event.deferred or []
+            if event.brief:
+                run.follows = _before(run)
             self._write(run, event.writes)
             self._step(run, planned_tasks(event.next), ran=[], source="loop")
 
@@ -136,6 +139,8 @@ class Fold:
         run = self.view.runs[event.run]
         run.values = {**run.values, **event.changed}
         run.joins, run.deferred = event.joins or {}, event.deferred or []
+        if event.alone:
+            run.follows = _before(run)
         tasks = planned_tasks(event.next)
         self._step(run, tasks, ran=event.ran, source="loop", ordinals=event.steps)
         if not event.next:
@@ -284,21 +289,26 @@ class Fold:
         if run is None:
             run = self.view.runs[event.run] = RunView(id=event.run, graph=self.view.graph)
             self.view.next_run = max(self.view.next_run, event.run + 1)
-        if run.step < 0 and (spec := self._specs(self.view, run)) is not None:
+        is_new = run.step < 0
+        if is_new and (spec := self._specs(self.view, run)) is not None:
             run.values = start_values(spec)
         self._write(run, event.writes)
         run.joins, run.deferred = event.joins or {}, event.deferred or []
-        ran = [str(name) for name, _ in event.ran]
-        is_entry = event.source != "command"
-        parent, source = run.parent_step, event.source if is_entry else run.source
-        self._step(run, planned_tasks(event.next), ran=ran, source=source)
-        if not is_entry:
-            run.parent_step, run.count = parent, run.count - 1
+        if event.source == "command" and not is_new:
+            # No step of its own: the tasks at hand go on, and look at the state again.
+            for task in run.tasks:
+                task.stale = task.writes is None
+            run.tasks += planned_tasks(event.next)
+        else:
+            run.count = max(run.count, -1)
+            ran = [str(place[0]) for place in event.ran if place[0] != START]
+            self._step(run, planned_tasks(event.next), ran=ran, source=event.source)
         run.finished = False
 
     def rewound(self, event: ev.Rewound) -> None:
         view, past = self.view, event.state
         counters = view.steps, max(view.next_run, past.next_run), view.at
+        now = {run.id: run.step for run in view.runs.values()}
         birth, graph, requests = view.birth, view.graph, view.requests
         reducers, before, after = view.reducers, view.before, view.after
         for name in ThreadView.__struct_fields__:
@@ -307,12 +317,28 @@ class Fold:
         view.birth, view.graph, view.requests = birth, graph, requests
         view.reducers, view.before, view.after = reducers, before, after
         run = view.runs[event.run]
-        run.step = event.to_step
-        tasks, source = run.tasks, "update" if event.kind == "update" else "fork"
-        run.tasks = []
-        self._step(run, tasks, ran=run.ran, source=source)
+        for caller, _ in callers(view, run):
+            if event.kind != "update" or caller.step != now.get(caller.id):
+                self._again(caller)
         if event.kind == "copy":
-            run.parent_step = past.runs[event.run].parent_step
+            run.follows = _before(run) if event.origin is None else -1
+        self._again(run)
+        if event.kind == "update":  # the update, or the input, is what people see
+            run.count, run.follows = run.count - 1, event.to_step
+
+    def _again(self, run: RunView) -> None:
+        """Make the step at hand once more, with the journals that its tasks have."""
+        journals, before, tasks = self.view.journals, run.step, run.tasks
+        run.tasks, run.before, run.after = [], [], []
+        self._step(run, tasks, ran=run.ran, source="fork")
+        for index, task in enumerate(tasks):
+            journal = None if task.origin else journals.pop(f"{before}.{index}", None)
+            if journal is not None:
+                journals[f"{run.step}.{index}"] = journal
+                for child in journal.children.values():
+                    self.view.runs[child].parent = [run.step, index]
+                for asking in journal.questions:
+                    self.view.questions[asking.question.id] = f"{run.step}.{index}"
 
     # -------------------------------------------------------------------------- holding and stopping
     def held(self, event: ev.Held) -> None:
@@ -395,6 +421,29 @@ def journal_key(run: RunView, index: int, task: TaskView) -> str:
     if task.origin is not None:
         return f"{task.origin[0]}.{task.origin[1]}"
     return f"{run.step}.{index}"
+
+
+def task_of(view: ThreadView, run: RunView) -> tuple[RunView, int] | None:
+    """The task that called a child run: its run, and its place there."""
+    if run.parent is None:
+        return None
+    key = f"{run.parent[0]}.{run.parent[1]}"
+    for parent in view.runs.values():
+        for index, task in enumerate(parent.tasks):
+            if journal_key(parent, index, task) == key:
+                return parent, index
+    return None
+
+
+def callers(view: ThreadView, run: RunView) -> list[tuple[RunView, int]]:
+    """The tasks around a run, from the thread's own graph inwards."""
+    found = task_of(view, run)
+    return [] if found is None else [*callers(view, found[0]), found]
+
+
+def _before(run: RunView) -> int:
+    """For a step that takes the place of the one at hand: the step that it follows."""
+    return -1 if run.parent_step is None else run.parent_step
 
 
 def find_question(view: ThreadView, question: str) -> Asking | None:

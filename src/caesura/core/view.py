@@ -101,6 +101,7 @@ class RunView(Part):
     output: Any = None
     command: Any = None
     backlog: list[list[dict[str, Any]]] | None = None  # writes that wait for the run's reducers
+    follows: int | None = None  # the next step's parent, if it is not the step at hand; -1: none
 
 
 class ThreadView(Part):

@@ -17,9 +17,10 @@ from caesura.engine.answers import answer_to, instant
 from caesura.engine.calls import Call
 from caesura.engine.inputs import open_here
 from caesura.engine.ledger import Ledger
+from caesura.engine.past import place_of
 from caesura.engine.performer import Performer
 from caesura.engine.settings import Settings
-from caesura.engine.snapshots import Album, config_of
+from caesura.engine.showing import config_of
 from caesura.engine.updates import update
 from caesura.errors import (
     AuthoringError,
@@ -27,7 +28,6 @@ from caesura.errors import (
     QuestionExpired,
     StaleHead,
     UnknownQuestion,
-    UnknownStep,
 )
 
 
@@ -40,22 +40,12 @@ async def update_thread(
 
     async def act(call: Call) -> None:
         nonlocal run_id
-        run_id = _run_named(graph, call.ledger, named)
-        await update(call, performer, steps, named.step, run_id)
+        run_id = await update(call, performer, steps, named.step, named.namespace)
 
     call = await under_lease(graph, performer, named.thread or "", act, by)
     view = call.ledger.view
-    return config_of(call.ledger.thread, view.birth, view.runs[run_id].step, named.namespace)
-
-
-def _run_named(graph: Any, ledger: Ledger, named: Settings) -> int:
-    """The run of the namespace that a config names."""
-    if not named.namespace:
-        return 0
-    run = Album(graph, ledger, named.namespace).run()
-    if run is None:
-        raise UnknownStep(ledger.thread, named.namespace)
-    return run.id
+    run = view.runs[run_id]
+    return config_of(call.ledger.thread, view.birth, run.step, place_of(view, run)[0])
 
 
 async def under_lease(

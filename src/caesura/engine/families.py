@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from caesura.core.history import journal_key
+from caesura.core.history import task_of
 from caesura.core.plan import Plan, StateSpec
 from caesura.core.view import RunView, ThreadView
 
@@ -54,15 +54,3 @@ class Family:
             g for g in parent_plan.children.get(name, ()) if g.plan.name == run.graph
         ]
         return candidates[0].plan if len(candidates) == 1 else None
-
-
-def task_of(view: ThreadView, run: RunView) -> tuple[RunView, int] | None:
-    """The task that called a child run: its run, and its place there."""
-    if run.parent is None:
-        return None
-    key = f"{run.parent[0]}.{run.parent[1]}"
-    for parent in view.runs.values():
-        for index, task in enumerate(parent.tasks):
-            if journal_key(parent, index, task) == key:
-                return parent, index
-    return None

@@ -19,14 +19,14 @@ from caesura.core.view import ThreadView
 class Leap:
     """Steps of one run that were made and not written."""
 
-    def __init__(self, run: int, untracked: frozenset[str]) -> None:
+    def __init__(self, run: int, untracked: frozenset[str], *, after_input: bool) -> None:
         self.run, self._untracked = run, untracked
+        self._is_alone = after_input  # what the call has written so far is not to be shown
         self._steps = 0
         self._changed: dict[str, None] = {}
         self._last: Stepped | None = None
         self._ran: list[str] = []
         self._done: list[Done] = []  # of the step at hand
-        self._is_first = True
 
     @property
     def held(self) -> bool:
@@ -67,12 +67,12 @@ class Leap:
                     changed,
                     self._last.next,
                     self._ran,
-                    alone=self._is_first,
+                    alone=self._is_alone,
                     joins=self._last.joins,
                     deferred=self._last.deferred,
                 )
             )
+            self._is_alone = True
         events += self._done
-        self._is_first = False
         self._steps, self._changed, self._last, self._done = 0, {}, None, []
         return events

@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from caesura.core.control import StateSnapshot
+from caesura.engine.calls import changed_reducers
 from caesura.engine.ledger import Ledger
 from caesura.engine.settings import Settings
 from caesura.engine.snapshots import Album
-from caesura.errors import AuthoringError
+from caesura.errors import AuthoringError, GraphMismatch, SchemaChanged
 
 
 def loaded(graph: Any, thread: str) -> Ledger:
@@ -20,8 +21,19 @@ def loaded(graph: Any, thread: str) -> Ledger:
     return ledger
 
 
+def readable(graph: Any, thread: str) -> Ledger:
+    """The thread as this graph reads it; refused where the graph would read something else."""
+    ledger = loaded(graph, thread)
+    view = ledger.view
+    if view.graph and view.graph != graph.plan.name:
+        raise GraphMismatch(thread, recorded=view.graph, given=graph.plan.name)
+    if changed := changed_reducers(view.reducers, graph.plan):
+        raise SchemaChanged(thread, changed)
+    return ledger
+
+
 def state(graph: Any, named: Settings, *, subgraphs: bool) -> StateSnapshot:
-    ledger = loaded(graph, named.thread or "")
+    ledger = readable(graph, named.thread or "")
     album = Album(graph, ledger, named.namespace)
     if named.step is not None:
         return album.at(named.step, subgraphs=subgraphs)
@@ -31,7 +43,7 @@ def state(graph: Any, named: Settings, *, subgraphs: bool) -> StateSnapshot:
 def history(
     graph: Any, named: Settings, filter: Mapping[str, Any] | None, before: Any, limit: int | None
 ) -> list[StateSnapshot]:
-    ledger = loaded(graph, named.thread or "")
+    ledger = readable(graph, named.thread or "")
     if not ledger.exists:
         return []
     if before is not None and not isinstance(before, str):

@@ -1,20 +1,22 @@
 """A thread's past, read from its log: every step as it was, and the whole thread as of a step.
 
-Promises: reads and folds, and changes nothing. Entries are in the order in which they were made.
-Called by `engine.snapshots` for histories and by `engine.rewinding`.
+Promises: reads and folds, and changes nothing. Entries are in the order in which they were made;
+those that were pruned away are none. Called by `engine.snapshots` for histories, by
+`engine.rewinding` and by `engine.tidying`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from caesura.core.events import Asked, Event, Leapt, Started, Updated
-from caesura.core.history import Fold, journal_key
-from caesura.core.parts import Question
+from caesura.core.control import START
+from caesura.core.events import Asked, Event, Failed, Leapt, Rewound, Started, Stepped, Updated
+from caesura.core.history import Fold, callers, journal_key
+from caesura.core.parts import ErrorInfo, Question
 from caesura.core.view import RunView, TaskView, ThreadView
-from caesura.engine.families import Family, task_of
+from caesura.engine.families import Family
 from caesura.engine.naming import task_id
 
 if TYPE_CHECKING:
@@ -39,9 +41,9 @@ class Entry:
     tasks: list[TaskView]
     namespace: str
     parents: dict[str, int]  # the steps of the runs around it, by their namespaces
-    ran: list[str]
-    hidden: bool = False
+    hidden: bool = False  # part of another step's story: people are not shown it
     asked: dict[int, list[Question]] = field(default_factory=dict)  # by the index of a task
+    failed: dict[int, ErrorInfo] = field(default_factory=dict)
 
 
 class _Reached(Exception):
@@ -52,15 +54,14 @@ class Past:
     """The log of one thread, read again."""
 
     def __init__(self, graph: CompiledGraph, ledger: Ledger) -> None:
-        self._graph, self._ledger = graph, ledger
+        self._ledger = ledger
         self.family = Family(graph.plan)
         self.entries: list[Entry] = []
-        self.seq = 0  # of the last event that was folded
+        self.view = ThreadView()
         self._by_journal: dict[str, tuple[Entry, int]] = {}
         self._latest: dict[int, Entry] = {}
         self._wanted: int | None = None
         self._hide_next = False
-        self._fold: Fold | None = None
 
     @classmethod
     def of(cls, graph: CompiledGraph, ledger: Ledger) -> Past:
@@ -69,11 +70,21 @@ class Past:
     # -------------------------------------------------------------------------------------- reading
     def read(self) -> list[Entry]:
         """All entries, oldest first."""
-        snapshot, records = self.from_the_beginning()
-        fold = self._begin(snapshot)
-        for _ in self._events(fold, snapshot, records):
+        for _ in self.events():
             pass
         return self.entries
+
+    def events(self) -> Iterator[Event]:
+        """Every event; `view` is the thread behind it."""
+        snapshot, records = self.from_the_beginning()
+        fold = self._begin(snapshot)
+        self.view = fold.view
+        self.entries.clear()  # what a snapshot stands for was pruned
+        for at, event in self._events(snapshot, records):
+            before = self._before(event)
+            fold.apply(fold.view.at if at is None else at, (event,))
+            self._after(fold.view, event, before)
+            yield event
 
     def view_at(self, ordinal: int) -> tuple[ThreadView, RunView] | None:
         """The whole thread at the moment when a step was made, and the run that made it."""
@@ -81,60 +92,53 @@ class Past:
         assert store is not None
         snapshot = store.snapshot_before(thread, step=ordinal)
         records = store.read(thread, snapshot.seq if snapshot is not None else 0)
-        if snapshot is None and records and not self._is_first(records):
+        if snapshot is None and records and not self._is_first(records[0]):
             return None
         self._wanted = ordinal
         fold = self._begin(snapshot)
-        try:
-            for _ in self._events(fold, snapshot, records):
-                pass
-        except _Reached:
-            run = next(run for run in fold.view.runs.values() if run.step == ordinal)
-            return fold.view, run
-        return None
+        run: RunView | None = None
+        for at, event in self._events(snapshot, records):
+            if run is not None:
+                if _ends_step(event, run.id):
+                    break
+                if type(event) is Updated:  # it came with a command, and belongs to the step
+                    fold.apply(fold.view.at, (event,))
+                continue
+            try:
+                fold.apply(fold.view.at if at is None else at, (event,))
+            except _Reached:
+                run = next(run for run in fold.view.runs.values() if run.step == ordinal)
+                if type(event) is Started and run.source == "input" and event.next is not None:
+                    break
+        return None if run is None else (fold.view, run)
 
     def _begin(self, snapshot: Snapshot | None) -> Fold:
         view = ThreadView()
         if snapshot is not None:
             view = self._ledger.codec.decode_view(snapshot.body)
-            self.seq = snapshot.seq
-        self._fold = fold = Fold(view, self.family.spec, self._on_step)
+        fold = Fold(view, self.family.spec, self._on_step)
         for run in view.runs.values():
             if run.step >= 0:
                 self._note(view, run)
         return fold
 
-    def _events(self, fold: Fold, snapshot: Snapshot | None, records: Any) -> Iterator[Event]:
+    def _events(
+        self, snapshot: Snapshot | None, records: Sequence[Record]
+    ) -> Iterator[tuple[int | None, Event]]:
+        """Every event that follows a snapshot; the first of a record with its time."""
         after = snapshot.seq if snapshot is not None else 0
         for record in records:
-            if record.seq <= after:
-                continue
-            at, events = self._ledger.codec.decode(record.body)
-            self.seq = record.seq - len(events)
-            for event in events:
-                self._before(event)
-                fold.apply(at, (event,))
-                at = fold.view.at
-                self.seq += 1
-                self._after(event)
-                yield event
+            if record.seq > after:
+                at, events = self._ledger.codec.decode(record.body)
+                for place, event in enumerate(events):
+                    yield at if place == 0 else None, event
 
-    def events(self) -> Iterator[Event]:
-        """Every event, folded so far."""
-        snapshot, records = self.from_the_beginning()
-        yield from self._events(self._begin(snapshot), snapshot, records)
-
-    @property
-    def view(self) -> ThreadView:
-        assert self._fold is not None
-        return self._fold.view
-
-    def from_the_beginning(self) -> tuple[Snapshot | None, Any]:
+    def from_the_beginning(self) -> tuple[Snapshot | None, Sequence[Record]]:
         """Every record that there is, and the snapshot that stands for those that were pruned."""
         store, thread = self._ledger.store, self._ledger.thread
         assert store is not None
         records = store.read(thread)
-        if records and self._is_first(records):
+        if records and self._is_first(records[0]):
             return None, records
         snapshot = store.snapshot_before(thread, step=EVERY_STEP)
         while snapshot is not None:
@@ -144,25 +148,24 @@ class Past:
             snapshot = older
         return snapshot, records
 
-    def _is_first(self, records: Any) -> bool:
-        first: Record = records[0]
-        return first.seq == len(self._ledger.codec.decode(first.body)[1])
+    def _is_first(self, record: Record) -> bool:
+        return record.seq == len(self._ledger.codec.decode(record.body)[1])
 
     # ------------------------------------------------------------------------------------ capturing
-    def _before(self, event: Event) -> None:
+    def _before(self, event: Event) -> Entry | None:
+        """Note what is about to happen; the entry that the event's run is at."""
+        entry = self._latest.get(getattr(event, "run", -1))
         if type(event) is Started:
-            self._hide_next = event.brief
-        elif type(event) is Leapt and event.alone and event.run in self._latest:
-            self._latest[event.run].hidden = True
-        elif type(event) is Updated:
-            self._hide_next = event.source == "command"
+            self._hide_next = event.brief and event.next is not None
+        elif type(event) is Leapt and event.alone and entry is not None:
+            entry.hidden = True
+        return entry
 
     def _on_step(self, view: ThreadView, run: RunView) -> None:
-        if self._wanted is not None:
-            if run.step == self._wanted:
-                raise _Reached
-            return
-        self._note(view, run)
+        if self._wanted is None:
+            self._note(view, run)
+        elif run.step == self._wanted:
+            raise _Reached
 
     def _note(self, view: ThreadView, run: RunView) -> None:
         namespace, parents = place_of(view, run)
@@ -177,36 +180,87 @@ class Past:
             tasks=run.tasks,
             namespace=namespace,
             parents=parents,
-            ran=run.ran,
             hidden=self._hide_next,
         )
         self._hide_next = False
-        before = self._latest.get(run.id)
-        if entry.hidden and before is not None and run.source == "loop":
-            before.tasks = run.tasks  # what a command added belongs to the step that it came to
         self._latest[run.id] = entry
         self.entries.append(entry)
         for index, task in enumerate(run.tasks):
-            self._by_journal[journal_key(run, index, task)] = (entry, index)
+            key = journal_key(run, index, task)
+            self._by_journal[key] = (entry, index)
+            if still_open := questions_below(view, key):
+                entry.asked[index] = still_open
 
-    def _after(self, event: Event) -> None:
-        if type(event) is Asked:
-            found = self._by_journal.get(f"{event.step}.{event.index}")
-            if found is not None:
-                entry, index = found
-                entry.asked.setdefault(index, []).append(event.question)
+    def _after(self, view: ThreadView, event: Event, before: Entry | None) -> None:
+        match event:
+            case Asked():
+                self._note_question(view, event)
+            case Failed():
+                for entry in self._latest.values():
+                    if entry.ordinal == event.step:
+                        entry.failed[event.index] = event.error
+            case Rewound():
+                self._latest[event.run].hidden = event.kind == "update"
+                for caller, index in callers(view, view.runs[event.run]):
+                    self._latest[caller.id].asked.pop(index, None)
+            case Updated(source="command") if before is not None:
+                before.values = view.runs[event.run].values
+            case Updated() if before is not None:
+                for node, writes, index in event.ran:
+                    _give_result(before.tasks, node, writes, index)
+
+    def _note_question(self, view: ThreadView, event: Asked) -> None:
+        """A question is asked by its task, and by every task around it."""
+        found = self._by_journal.get(f"{event.step}.{event.index}")
+        if found is None:
+            return
+        places = [found]
+        run = view.runs.get(found[0].run)
+        for caller, index in callers(view, run) if run is not None else ():
+            around = self._by_journal.get(journal_key(caller, index, caller.tasks[index]))
+            places += [around] if around is not None else []
+        for entry, index in places:
+            asked = entry.asked.setdefault(index, [])
+            asked[:] = [*(q for q in asked if q.id != event.replaces), event.question]
+
+
+def _ends_step(event: Event, run: int) -> bool:
+    """Whether an event makes a run's next step."""
+    if isinstance(event, Rewound):
+        return True
+    if isinstance(event, Updated) and event.source == "command":
+        return run != 0
+    return isinstance(event, Started | Stepped | Leapt | Updated) and event.run == run
+
+
+def _give_result(tasks: list[TaskView], node: str, writes: Any, index: int | None) -> None:
+    """What somebody wrote as a node is the result of the task that was at hand, if one was."""
+    found = tasks if index is None else tasks[index : index + 1]
+    for task in found:
+        if task.node == node and task.goto is None and (task.writes is None or node == START):
+            task.writes, task.goto = writes, []
+            return
+
+
+def questions_below(view: ThreadView, key: str) -> list[Question]:
+    """What the task of a journal asks and nobody has answered, also deep inside of it."""
+    journal = view.journals.get(key)
+    if journal is None:
+        return []
+    found = [asking.question for asking in journal.questions if asking.status == "open"]
+    for child_id in journal.children.values():
+        child = view.runs.get(child_id)
+        for index, task in enumerate(child.tasks if child is not None else ()):
+            assert child is not None
+            found += questions_below(view, journal_key(child, index, task))
+    return found
 
 
 def place_of(view: ThreadView, run: RunView) -> tuple[str, dict[str, int]]:
     """A run's namespace, and the steps of the runs around it."""
-    chain: list[tuple[RunView, int]] = []
-    found = task_of(view, run)
-    while found is not None:
-        chain.append(found)
-        found = task_of(view, found[0])
     parts: list[str] = []
     parents: dict[str, int] = {}
-    for parent, index in reversed(chain):
-        parents["|".join(parts)] = parent.step
-        parts.append(f"{parent.tasks[index].node}:{task_id(view.birth, parent.step, index)}")
+    for caller, index in callers(view, run):
+        parents["|".join(parts)] = caller.step
+        parts.append(f"{caller.tasks[index].node}:{task_id(view.birth, caller.step, index)}")
     return "|".join(parts), parents

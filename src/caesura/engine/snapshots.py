@@ -7,26 +7,34 @@ Called by the facade and by `engine.chunks`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, datetime
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from caesura.core.control import START, Interrupt, PregelTask, StateSnapshot
+from caesura.core.control import START, PregelTask, StateSnapshot
 from caesura.core.decide import is_finished
-from caesura.core.forms import ROOT
 from caesura.core.history import journal_key
-from caesura.core.parts import ErrorInfo, Question
 from caesura.core.plan import Plan
 from caesura.core.state import apply_writes, known_values
-from caesura.core.view import RunView, TaskView
-from caesura.engine.failures import rebuild
+from caesura.core.view import RunView
 from caesura.engine.naming import ordinal_of, step_id, task_id
-from caesura.engine.past import Entry, Past, place_of
+from caesura.engine.past import Entry, Past, place_of, questions_below
+from caesura.engine.showing import (
+    config_of,
+    error_in,
+    instant,
+    interrupt_of,
+    is_ended,
+    path_of,
+    result_of,
+    shown,
+)
 from caesura.errors import UnknownStep
 
 if TYPE_CHECKING:
     from caesura.engine.compiled import CompiledGraph
     from caesura.engine.ledger import Ledger
+
+__all__ = ["Album", "config_of", "instant", "interrupt_of", "is_ended", "result_of", "shown"]
 
 NOTHING = StateSnapshot({}, (), {}, None, None, None, (), ())
 
@@ -37,25 +45,37 @@ class Album:
     def __init__(self, graph: CompiledGraph, ledger: Ledger, namespace: str = "") -> None:
         self._graph, self._ledger, self._namespace = graph, ledger, namespace
         self._view = ledger.view
+        self._read: Past | None = None
 
     # ----------------------------------------------------------------------------------------- now
     def now(self, *, subgraphs: bool = False) -> StateSnapshot:
         """The head."""
         run = self.run()
-        if run is None:
-            return self._nothing()
-        return self._of_run(run, subgraphs)
+        if run is not None and not run.finished:
+            return self._of_run(run, subgraphs)
+        if self._namespace and (entries := self._entries()):
+            return self._of_entry(entries[-1])
+        return self._remembered()
 
     def run(self) -> RunView | None:
-        """The run of the namespace that was asked for."""
-        for run in self._view.runs.values():
-            if run.step >= 0 and (run.id == 0) == (self._namespace == ""):
-                if run.id == 0 or place_of(self._view, run)[0] == self._namespace:
-                    return run
-        return None
+        """The run of the namespace that was asked for; of several, the one that is at work."""
+        if self._namespace == "":
+            root = self._view.runs.get(0)
+            return root if root is not None and root.step >= 0 else None
+        found = [
+            run
+            for run in self._view.runs.values()
+            if run.id != 0 and run.step >= 0 and place_of(self._view, run)[0] == self._namespace
+        ]
+        found.sort(key=lambda run: (not run.finished, run.id))
+        return found[-1] if found else None
 
-    def _nothing(self) -> StateSnapshot:
-        return NOTHING._replace(config=self._config(None, self._namespace))
+    def _remembered(self) -> StateSnapshot:
+        """What a child graph with a memory of its own keeps while it is not at work."""
+        nothing = NOTHING._replace(config=self._config(None, self._namespace))
+        names = [part.partition(":")[0] for part in self._namespace.split("|")]
+        kept = self._view.kept.get("/" + "/".join(names))
+        return nothing if kept is None else nothing._replace(values=dict(kept))
 
     def _of_run(self, run: RunView, subgraphs: bool) -> StateSnapshot:
         view = self._view
@@ -68,55 +88,39 @@ class Album:
             if writes and run.tasks[0].node != START:
                 apply_writes(plan.state, values, writes)
         namespace, parents = place_of(view, run)
-        tasks = tuple(self._task(run, i, namespace, subgraphs) for i in range(len(run.tasks)))
+        tasks = tuple(self._task(plan, run, i, namespace, subgraphs) for i in range(len(run.tasks)))
         waiting = [t for t in run.tasks if not is_finished(t) and not is_ended(t)]
         return StateSnapshot(
             values=shown(plan, values),
             next=tuple(t.node for t in waiting),
             config=self._config(run.step, namespace),
             metadata=self._metadata(run.source, run.count, parents),
-            created_at=None if view.at == 0 else instant(self._made_at(run)),
-            parent_config=None
-            if run.parent_step is None
-            else self._config(run.parent_step, namespace),
+            created_at=instant(run.made_at),
+            parent_config=self._parent(run.parent_step, namespace),
             tasks=tasks,
             interrupts=tuple(q for task in tasks for q in task.interrupts),
         )
 
-    def _made_at(self, run: RunView) -> int:
-        return run.made_at
-
-    def _task(self, run: RunView, index: int, namespace: str, subgraphs: bool) -> PregelTask:
+    def _task(
+        self, plan: Plan | None, run: RunView, index: int, namespace: str, subgraphs: bool
+    ) -> PregelTask:
         view, task = self._view, run.tasks[index]
-        journal = view.journals.get(journal_key(run, index, task))
-        questions = [a.question for a in journal.questions if a.status == "open"] if journal else []
-        children = [
-            child
-            for key in (journal.children.values() if journal else ())
-            if (child := view.runs.get(key)) is not None and not child.finished
-        ]
+        key = journal_key(run, index, task)
+        name = task_id(view.birth, run.step, index)
+        inside = _joined(namespace, f"{task.node}:{name}")
+        journal = view.journals.get(key)
         state: Any = None
-        asked = [interrupt_of(q) for q in questions]
-        for child in children:
-            inner = self._of_run(child, subgraphs)
-            asked += inner.interrupts
-            state = (
-                inner
-                if subgraphs
-                else {
-                    "configurable": {
-                        "thread_id": self._ledger.thread,
-                        "checkpoint_ns": inner.config["configurable"]["checkpoint_ns"],
-                    }
-                }
-            )
+        if (journal is not None and journal.children) or _has_graph(plan, task.node):
+            state = self._config(None, inside)
+            if subgraphs:
+                state = Album(self._graph, self._ledger, inside).now(subgraphs=True)
         done = is_ended(task) and task.node != START
         return PregelTask(
-            id=task_id(view.birth, run.step, index),
+            id=name,
             name=task.node,
             path=path_of(task, index),
             error=error_in(task),
-            interrupts=tuple(asked),
+            interrupts=tuple(interrupt_of(q) for q in questions_below(view, key)),
             state=state,
             result=result_of(task.writes) if done else None,
         )
@@ -130,15 +134,14 @@ class Album:
         limit: int | None = None,
     ) -> Iterator[StateSnapshot]:
         """Every entry of the namespace, newest first."""
-        entries = self._entries()
         bound = None if before is None else self._ordinal(before)
         given = 0
-        for entry in reversed(entries):
+        for entry in reversed(self._entries()):
             if limit is not None and given >= limit:
                 return
             if bound is not None and entry.ordinal >= bound:
                 continue
-            snapshot = self._of_entry(entry, entries)
+            snapshot = self._of_entry(entry)
             if filter and any((snapshot.metadata or {}).get(k) != v for k, v in filter.items()):
                 continue
             given += 1
@@ -147,16 +150,10 @@ class Album:
     def at(self, step: str, *, subgraphs: bool = False) -> StateSnapshot:
         """One step, as it was committed."""
         ordinal = self._ordinal(step)
-        entries = self._entries(every=True)
-        for entry in entries:
+        for entry in self._past().entries:
             if entry.ordinal == ordinal:
-                return self._of_entry(
-                    entry, entries, head=self._is_head(ordinal), subgraphs=subgraphs
-                )
+                return self._of_entry(entry, subgraphs=subgraphs)
         raise UnknownStep(self._ledger.thread, step)
-
-    def _is_head(self, ordinal: int) -> bool:
-        return any(run.step == ordinal for run in self._view.runs.values())
 
     def _ordinal(self, step: str) -> int:
         ordinal = ordinal_of(self._view.birth, step)
@@ -164,78 +161,67 @@ class Album:
             raise UnknownStep(self._ledger.thread, step)
         return ordinal
 
-    def _entries(self, *, every: bool = False) -> list[Entry]:
-        past = Past.of(self._graph, self._ledger)
-        self._past = past
-        found = past.read()
-        if every:
-            return found
+    def _past(self) -> Past:
+        if self._read is None:
+            self._read = Past(self._graph, self._ledger)
+            self._read.read()
+        return self._read
+
+    def _entries(self) -> list[Entry]:
+        found = self._past().entries
         return [e for e in found if not e.hidden and e.namespace == self._namespace]
 
-    def _of_entry(
-        self, entry: Entry, entries: Sequence[Entry], *, head: bool = False, subgraphs: bool = False
-    ) -> StateSnapshot:
-        plan = self._past.family.plan(self._view, RunView(id=entry.run, graph=""))
-        if plan is None:
-            plan = self._ledger.family.plan(self._view, RunView(id=entry.run, graph=""))
-        run = (
-            next((r for r in self._view.runs.values() if r.step == entry.ordinal), None)
-            if head
-            else None
+    def _of_entry(self, entry: Entry, *, subgraphs: bool = False) -> StateSnapshot:
+        past = self._past()
+        plan = past.family.plan(self._view, RunView(id=entry.run, graph=""))
+        at_hand = [r for r in self._view.runs.values() if r.step == entry.ordinal and r.tasks]
+        tasks = tuple(
+            self._task(plan, run, index, entry.namespace, subgraphs)
+            for run in at_hand
+            for index in range(len(run.tasks))
+        ) or tuple(
+            self._past_task(plan, entry, index, subgraphs) for index in range(len(entry.tasks))
         )
-        if run is not None:
-            tasks = tuple(
-                self._task(run, i, entry.namespace, subgraphs) for i in range(len(run.tasks))
-            )
-        else:
-            tasks = tuple(self._past_task(entry, i, entries) for i in range(len(entry.tasks)))
         values = entry.values if plan is None else known_values(plan.state, entry.values)
-        if entry.source == "input" and entry.values == {}:
-            values = {}
         return StateSnapshot(
             values=shown(plan, values),
             next=tuple(task.node for task in entry.tasks),
             config=self._config(entry.ordinal, entry.namespace),
             metadata=self._metadata(entry.source, entry.count, entry.parents),
             created_at=instant(entry.at),
-            parent_config=self._parent(entry, entries),
+            parent_config=self._parent(entry.parent, entry.namespace),
             tasks=tasks,
             interrupts=tuple(q for task in tasks for q in task.interrupts),
         )
 
-    def _parent(self, entry: Entry, entries: Sequence[Entry]) -> dict[str, Any] | None:
-        """The nearest step before it that is shown."""
-        everything = {e.ordinal: e for e in self._past.entries}
-        ordinal = entry.parent
-        while ordinal is not None:
-            parent = everything.get(ordinal)
-            if parent is None or not parent.hidden:
-                return self._config(ordinal, entry.namespace)
-            ordinal = parent.parent
-        return None
-
-    def _past_task(self, entry: Entry, index: int, entries: Sequence[Entry]) -> PregelTask:
+    def _past_task(
+        self, plan: Plan | None, entry: Entry, index: int, subgraphs: bool
+    ) -> PregelTask:
         task = entry.tasks[index]
-        birth = self._view.birth
-        name = task_id(birth, entry.ordinal, index)
-        namespace = f"{entry.namespace}|" if entry.namespace else ""
-        child = f"{namespace}{task.node}:{name}"
-        has_child = any(e.namespace == child for e in self._past.entries)
+        name = task_id(self._view.birth, entry.ordinal, index)
+        inside = _joined(entry.namespace, f"{task.node}:{name}")
+        within = [e for e in self._past().entries if e.namespace == inside and not e.hidden]
+        state: Any = None
+        if within or _has_graph(plan, task.node):
+            state = self._config(None, inside)
+            if subgraphs and within:
+                state = self._of_entry(within[-1], subgraphs=True)
         return PregelTask(
             id=name,
             name=task.node,
             path=path_of(task, index),
-            error=error_in(task),
+            error=error_in(task, entry.failed.get(index)),
             interrupts=tuple(interrupt_of(q) for q in entry.asked.get(index, ())),
-            state={"configurable": {"thread_id": self._ledger.thread, "checkpoint_ns": child}}
-            if has_child
-            else None,
+            state=state,
             result=result_of(task.writes) if task.writes is not None else None,
         )
 
-    # ------------------------------------------------------------------------------------- its parts
+    # ------------------------------------------------------------------------------------ its parts
     def _config(self, ordinal: int | None, namespace: str) -> dict[str, Any]:
         return config_of(self._ledger.thread, self._view.birth, ordinal, namespace)
+
+    def _parent(self, ordinal: int | None, namespace: str) -> dict[str, Any] | None:
+        return None if ordinal is None else self._config(ordinal, namespace)
 
     def _metadata(self, source: str, count: int, parents: Mapping[str, int]) -> dict[str, Any]:
         birth = self._view.birth
@@ -246,49 +232,11 @@ class Album:
         }
 
 
-def config_of(thread: str, birth: str, ordinal: int | None, namespace: str = "") -> dict[str, Any]:
-    """The config that names a thread, or one of its steps."""
-    configurable: dict[str, Any] = {"thread_id": thread, "checkpoint_ns": namespace}
-    if ordinal is not None:
-        configurable["checkpoint_id"] = step_id(birth, ordinal)
-    return {"configurable": configurable}
+def _joined(namespace: str, part: str) -> str:
+    return f"{namespace}|{part}" if namespace else part
 
 
-def is_ended(task: TaskView) -> bool:
-    """Whether a node's work is done, also when its conditional edges have yet to run."""
-    return task.writes is not None and (task.goto is not None or task.node != START)
-
-
-def shown(plan: Plan | None, values: Mapping[str, Any]) -> Any:
-    """A state as people see it."""
-    if plan is not None and plan.state.bare:
-        return values.get(ROOT)
-    return dict(values)
-
-
-def interrupt_of(question: Question) -> Interrupt:
-    deadline = None if question.deadline is None else instant(question.deadline)
-    return Interrupt(question.payload, question.id, question.schema, question.key, deadline)
-
-
-def result_of(writes: Sequence[Mapping[str, Any]] | None) -> Any:
-    """What a task wrote, key by key; several writes of one key are said to be that."""
-    found: dict[str, list[Any]] = {}
-    for write in writes or ():
-        for key, value in write.items():
-            found.setdefault(key, []).append(value)
-    result = {k: v[0] if len(v) == 1 else {"$writes": v} for k, v in found.items()}
-    return result[ROOT] if set(result) == {ROOT} else result
-
-
-def error_in(task: TaskView) -> Exception | None:
-    info: ErrorInfo | None = task.error or task.handled
-    return rebuild(info) if info is not None else None
-
-
-def path_of(task: TaskView, index: int) -> tuple[Any, ...]:
-    return ("push", index) if task.sent else ("pull", task.node)
-
-
-def instant(at: int) -> str:
-    return datetime.fromtimestamp(at / 1e6, UTC).isoformat(timespec="microseconds")
+def _has_graph(plan: Plan | None, name: str) -> bool:
+    """Whether a node is a graph, or its function is known to call one, that keeps its steps."""
+    graphs = plan.children.get(name, ()) if plan is not None else ()
+    return any(not graph.keeps_nothing for graph in graphs)
