@@ -7,7 +7,7 @@ Called by `engine.loop` and by everything that shows what would happen next.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 from caesura.core.control import END, START
@@ -35,11 +35,18 @@ class Planning(NamedTuple):
     deferred: list[str] | None
 
 
+_NOTHING = Planning([], None, None)
+
+
 def plan_next(
-    plan: Plan, joins: dict[str, list[str]], deferred: Sequence[str], ended: Iterable[Ended]
+    plan: Plan, joins: dict[str, list[str]], deferred: Sequence[str], ended: Sequence[Ended]
 ) -> Planning:
     """What follows a superstep whose tasks have all ended."""
     nodes = plan.nodes
+    if len(ended) == 1 and not joins and not deferred:
+        short = _plan_after(plan, ended[0])
+        if short is not None:
+            return short
     names: set[str] = set()
     others: list[Planned] = []
     waiting = dict(joins)
@@ -66,6 +73,20 @@ def plan_next(
     if not names and not others and held_back:
         names, held_back = set(held_back), []
     return Planning([*sorted(names), *others], waiting or None, held_back or None)
+
+
+def _plan_after(plan: Plan, task: Ended) -> Planning | None:
+    """The same for the most usual case: one task, and at most one way on from it."""
+    names = plan.edges.get(task.node, ())
+    ways = (*names, *task.goto)
+    if len(ways) > 1 or task.handling is not None or task.node in plan.joins_by_source:
+        return None
+    if not ways or ways[0] == END:
+        return _NOTHING
+    way = ways[0]
+    if type(way) is str and (known := plan.nodes.get(way)) is not None and known.defer:
+        return None
+    return Planning([way], None, None)
 
 
 def _complete_joins(plan: Plan, waiting: dict[str, list[str]], names: set[str]) -> None:

@@ -9,8 +9,6 @@ that is `engine.loop`'s part.
 from __future__ import annotations
 
 import logging
-import threading
-from contextvars import copy_context
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from caesura.core.events import Reread, Retried
@@ -20,10 +18,11 @@ from caesura.core.retry import may_try_again, next_delay, policy_for
 from caesura.core.state import apply_writes, view_for
 from caesura.engine.context import injected
 from caesura.engine.failures import describe
+from caesura.engine.passes import call_anywhere, call_in_place, pass_in_place, pass_through
 from caesura.engine.patience import patience_for
 from caesura.engine.returns import Writes, read_command, read_returned, read_routed
-from caesura.engine.scopes import SCOPE, Scope
-from caesura.errors import NodeTimeoutError, ParentCommand, Suspended
+from caesura.engine.scopes import Scope
+from caesura.errors import ParentCommand, Suspended
 
 if TYPE_CHECKING:
     from caesura.core.plan import Branch, Node
@@ -78,11 +77,15 @@ def _scope(work: Work, index: int, task: TaskView, **more: Any) -> Scope:
 async def _run_node(work: Work, index: int, task: TaskView) -> Ending:
     node, call = work.plan.nodes[task.node], work.call
     attempt, first_at = 0, call.clock.now() if node.retry else 0
+    is_short = _is_short(work, node, task)
     while True:
         attempt += 1
         scope = _scope(work, index, task, attempt=attempt, first_at=first_at)
         try:
-            value = await _pass_through(scope, lambda: _call_node(scope, node, task))
+            if is_short:
+                value = pass_in_place(scope, lambda: _pass(scope, node, task))  # noqa: B023
+            else:
+                value = await pass_through(scope, lambda: _call_node(scope, node, task))  # noqa: B023
             returned = read_returned(work.plan, task.node, value, call.ids.new)
             return Ending(returned.writes, returned.goto, attempts=attempt)
         except Suspended:
@@ -93,7 +96,7 @@ async def _run_node(work: Work, index: int, task: TaskView) -> Ending:
                 return Ending(leaves=command)
             own = read_command(work.plan, task.node, command.args[0], call.ids.new)
             return Ending(own.writes, own.goto, attempts=attempt)
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - it becomes the task's ending
             delay = _delay(scope, node, error, attempt)
             if delay is None:
                 return _failed(scope, node, error, attempt)
@@ -127,20 +130,45 @@ def _failed(scope: Scope, node: Node, error: Exception, attempts: int) -> Ending
     return Ending([], [], handled=info, error=error, attempts=attempts)
 
 
-async def _call_node(scope: Scope, node: Node, task: TaskView) -> Any:
+def _pass(scope: Scope, node: Node, task: TaskView) -> Any:
+    """A pass of a node that the short way is open to."""
+    kwargs = injected(node.inject, scope, task) if node.inject else {}
+    args = (_view(scope, node, task),) if node.takes_state else ()
+    return call_in_place(scope, node.action, args, kwargs)
+
+
+def _view(scope: Scope, node: Node, task: TaskView) -> Any:
+    """What the node is called with."""
     work = scope.work
-    if task.sent:
-        view: Any = task.arg
-    else:
-        view = view_for(node.schema, work.run.values, work.steps_left)
+    return task.arg if task.sent else view_for(node.schema, work.run.values, work.steps_left)
+
+
+async def _call_node(scope: Scope, node: Node, task: TaskView) -> Any:
+    view = _view(scope, node, task)
     if node.is_graph:
         from caesura.engine.children import call_child
 
-        return await call_child(scope, node.action, view, work.performer)
+        return await call_child(scope, node.action, view, scope.work.performer)
     kwargs = injected(node.inject, scope, task) if node.inject else {}
-    args = (view,) if node.takes_state else ()
-    return await _call(
-        scope, node.action, args, kwargs, node.is_async, _patience(scope, node, task)
+    return await call_anywhere(
+        scope,
+        node.action,
+        (view,) if node.takes_state else (),
+        kwargs,
+        is_async=node.is_async,
+        patience=_patience(scope, node, task),
+    )
+
+
+def _is_short(work: Work, node: Node, task: TaskView) -> bool:
+    """Whether a pass is plain sync code in this thread."""
+    return not (
+        node.is_async
+        or node.is_graph
+        or work.performer.on_loop
+        or node.timeout is not None
+        or task.timeout is not None
+        or work.call.graph.step_timeout is not None
     )
 
 
@@ -152,91 +180,6 @@ def _patience(scope: Scope, node: Node, task: TaskView) -> Any:
     if patience is not None:
         scope.beat = patience.beat
     return patience
-
-
-async def _call(
-    scope: Scope,
-    function: Any,
-    args: tuple[Any, ...],
-    kwargs: dict[str, Any],
-    is_async: bool,
-    patience: Any,
-) -> Any:
-    """Call the user's code in a context in which it finds this scope."""
-    performer, context = scope.work.performer, copy_context()
-    context.run(SCOPE.set, scope)
-    watch = scope.work.call.watch
-    if watch is not None:
-        context.run(watch, scope)
-    try:
-        if is_async:
-
-            def started(task: Any) -> None:
-                scope.task = task
-
-            return await performer.run_coroutine(
-                lambda: function(*args, **kwargs), context, started, patience
-            )
-        if patience is None and not performer.on_loop:
-            value = context.run(function, *args, **kwargs)
-        else:
-
-            def on_its_thread() -> Any:
-                scope.thread = threading.get_ident()
-                return function(*args, **kwargs)
-
-            value = await performer.call(on_its_thread, context, patience)
-    except NodeTimeoutError as error:
-        scope.cut_off(error)
-        raise
-    if hasattr(value, "__await__"):  # a sync callable that gave a coroutine
-
-        async def waited() -> Any:
-            return await value
-
-        return await performer.run_coroutine(waited, context, lambda task: None, patience)
-    return value
-
-
-# ------------------------------------------------------------------------------------------ a pass
-async def _pass_through(scope: Scope, call: Any) -> Any:
-    """Run a pass to its end. What its journal says goes before what its code says."""
-    try:
-        value, error = await call(), None
-    except BaseException as caught:
-        value, error = None, caught
-    await _seal(scope)
-    if error is not None and _is_from_outside(error):
-        raise error
-    if scope.failure is not None:
-        raise scope.failure from (error if error is not scope.failure else None)
-    if scope.waits:
-        if isinstance(error, Exception):
-            _log.info(
-                "thread %r: node %r waits for an answer and raised %r beside it",
-                scope.work.call.ledger.thread,
-                scope.node,
-                error,
-                extra=scope.names(),
-            )
-        raise Suspended from None
-    if error is not None:
-        raise error
-    return value
-
-
-def _is_from_outside(error: BaseException) -> bool:
-    """Whether the program is told to stop, rather than its node to wait or to fail."""
-    if isinstance(error, Exception | Suspended):
-        return False
-    return not (isinstance(error, BaseExceptionGroup) and error.subgroup(Suspended) is not None)
-
-
-async def _seal(scope: Scope) -> None:
-    if scope.work.performer.on_loop:
-        await scope.seal_on_loop()
-    else:
-        scope.seal()
 
 
 def _pause(scope: Scope, task: TaskView) -> None:
@@ -252,32 +195,63 @@ async def _route(
     branches = work.plan.branches.get(task.node)
     if not branches:
         return Ending(writes, commanded)
-    unfinished = Ending(writes, None, commanded, of_router=True)
     scope = _scope(work, index, task, router=True)
     try:
-        goto = await _pass_through(scope, lambda: _ask_branches(scope, branches, writes))
+        if work.performer.on_loop or any(branch.is_async for branch in branches):
+            goto = await pass_through(scope, lambda: _ask_anywhere(scope, task, branches, writes))
+        else:
+            goto = pass_in_place(scope, lambda: _ask_in_place(scope, task, branches, writes))
     except Suspended:
         _pause(scope, task)
-        return unfinished
+        return _unfinished(writes, commanded)
     except ParentCommand as command:
-        return unfinished._replace(leaves=command)
-    except Exception as error:
+        return _unfinished(writes, commanded, leaves=command)
+    except Exception as error:  # noqa: BLE001 - it becomes the task's ending
         scope.stage_questions()
-        return unfinished._replace(error=error)
+        return _unfinished(writes, commanded, error=error)
     return Ending(writes, [*commanded, *goto])
 
 
-async def _ask_branches(scope: Scope, branches: tuple[Branch, ...], writes: Writes) -> list[Target]:
-    work = scope.work
+def _unfinished(writes: Writes, commanded: list[Target], **why: Any) -> Ending:
+    """The node's work is kept; its edges have yet to say where it leads."""
+    return Ending(writes, None, commanded, of_router=True, **why)
+
+
+def _ask_in_place(
+    scope: Scope, task: TaskView, branches: tuple[Branch, ...], writes: Writes
+) -> list[Target]:
+    values, goto = _after(scope.work, writes), []
+    for branch in branches:
+        args, kwargs = _given(scope, task, branch, values)
+        value = call_in_place(scope, branch.path, args, kwargs)
+        goto += read_routed(scope.work.plan, scope.node, branch, value)
+    return goto
+
+
+async def _ask_anywhere(
+    scope: Scope, task: TaskView, branches: tuple[Branch, ...], writes: Writes
+) -> list[Target]:
+    values, goto = _after(scope.work, writes), []
+    for branch in branches:
+        args, kwargs = _given(scope, task, branch, values)
+        value = await call_anywhere(
+            scope, branch.path, args, kwargs, is_async=branch.is_async, patience=None
+        )
+        goto += read_routed(scope.work.plan, scope.node, branch, value)
+    return goto
+
+
+def _after(work: Work, writes: Writes) -> dict[str, Any]:
+    """The state as the task that just ended has left it, without what its siblings wrote."""
     values = work.run.values
     if writes:
         values = dict(values)
         apply_writes(work.plan.state, values, writes)
-    goto: list[Target] = []
-    task = work.run.tasks[scope.index]
-    for branch in branches:
-        view = view_for(branch.schema, values, work.steps_left)
-        kwargs = injected(branch.inject, scope, task) if branch.inject else {}
-        value = await _call(scope, branch.path, (view,), kwargs, branch.is_async, None)
-        goto += read_routed(work.plan, scope.node, branch, value)
-    return goto
+    return values
+
+
+def _given(
+    scope: Scope, task: TaskView, branch: Branch, values: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    kwargs = injected(branch.inject, scope, task) if branch.inject else {}
+    return (view_for(branch.schema, values, scope.work.steps_left),), kwargs

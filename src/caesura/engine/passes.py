@@ -1,0 +1,140 @@
+"""One pass through a piece of the user's code, in a context in which it finds its scope.
+
+Promises: what the pass's journal says goes before what its code says, so a pause that was eaten
+is a pause, and a failure of the journal is not covered up. Whoever stops the program (a cancelled
+call, Ctrl-C) is let through. Sync code under the sync API takes a short way without any coroutine:
+most passes are that, and every superstep has one.
+Called by `engine.tasks`.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Coroutine
+from contextvars import copy_context
+from typing import Any
+
+from caesura.engine.performer import drive
+from caesura.engine.scopes import SCOPE, Scope
+from caesura.errors import NodeTimeoutError, Suspended
+
+_log = logging.getLogger("caesura")
+
+
+def pass_in_place(scope: Scope, call: Callable[[], Any]) -> Any:
+    """Run a pass of sync code in this thread, to its end."""
+    try:
+        value, error = call(), None
+    except BaseException as caught:  # noqa: BLE001 - `_verdict` raises what it does not answer
+        value, error = None, caught
+    scope.seal()
+    if error is None and scope.failure is None and not scope.waits:
+        return value
+    return _verdict(scope, value, error)
+
+
+async def pass_through(scope: Scope, call: Callable[[], Coroutine[Any, Any, Any]]) -> Any:
+    """Run a pass to its end, wherever it runs."""
+    try:
+        value, error = await call(), None
+    except BaseException as caught:  # noqa: BLE001 - `_verdict` raises what it does not answer
+        value, error = None, caught
+    if scope.work.performer.on_loop:
+        await scope.seal_on_loop()
+    else:
+        scope.seal()
+    return _verdict(scope, value, error)
+
+
+def _verdict(scope: Scope, value: Any, error: BaseException | None) -> Any:
+    """What a pass came to."""
+    if error is not None and _is_from_outside(error):
+        raise error
+    if scope.failure is not None:
+        raise scope.failure from (error if error is not scope.failure else None)
+    if scope.waits:
+        if isinstance(error, Exception):
+            _log.info(
+                "thread %r: node %r waits for an answer and raised %r beside it",
+                scope.work.call.ledger.thread,
+                scope.node,
+                error,
+                extra=scope.names(),
+            )
+        raise Suspended from None
+    if error is not None:
+        raise error
+    return value
+
+
+def _is_from_outside(error: BaseException) -> bool:
+    """Whether the program is told to stop, rather than its node to wait or to fail."""
+    if isinstance(error, Exception | Suspended):
+        return False
+    return not (isinstance(error, BaseExceptionGroup) and error.subgroup(Suspended) is not None)
+
+
+# ------------------------------------------------------------------------------- calling user code
+def call_in_place(
+    scope: Scope, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """Call sync code here; a coroutine that it gives back is run to its end."""
+    value = copy_context().run(_inside, scope, function, args, kwargs)
+    if hasattr(value, "__await__"):
+        return drive(_wait_for(scope, value))
+    return value
+
+
+def _inside(scope: Scope, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    SCOPE.set(scope)
+    watch = scope.work.call.watch
+    if watch is not None:
+        watch(scope)
+    return function(*args, **kwargs)
+
+
+async def call_anywhere(
+    scope: Scope,
+    function: Any,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    *,
+    is_async: bool,
+    patience: Any,
+) -> Any:
+    """Call code that is async, that has a time limit, or that runs under the async API."""
+    performer, context = scope.work.performer, copy_context()
+    try:
+        if is_async:
+
+            async def inside() -> Any:
+                return await _inside(scope, function, args, kwargs)
+
+            def started(task: Any) -> None:
+                scope.task = task
+
+            return await performer.run_coroutine(inside, context, started, patience)
+
+        def on_its_thread() -> Any:
+            scope.thread = threading.get_ident()
+            return _inside(scope, function, args, kwargs)
+
+        value = await performer.call(on_its_thread, context, patience)
+    except NodeTimeoutError as error:
+        scope.cut_off(error)
+        raise
+    if hasattr(value, "__await__"):
+        return await _wait_for(scope, value)
+    return value
+
+
+async def _wait_for(scope: Scope, awaitable: Any) -> Any:
+    """For a sync callable that gave a coroutine."""
+    context = copy_context()
+    context.run(SCOPE.set, scope)
+
+    async def waited() -> Any:
+        return await awaitable
+
+    return await scope.work.performer.run_coroutine(waited, context, lambda _: None, None)
