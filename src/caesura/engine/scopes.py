@@ -52,6 +52,41 @@ def current_scope(what: str) -> Scope:
     return scope
 
 
+class _Notes:
+    """What one pass compares its code with, and what it has met of it."""
+
+    __slots__ = (
+        "asked",
+        "children",
+        "effects",
+        "entered",
+        "matched",
+        "questions",
+        "records",
+        "unmatched",
+        "uses",
+    )
+
+    def __init__(self, journal: JournalView | None, *, router: bool) -> None:
+        self.effects: set[Any] = set()  # asyncio tasks of effects that have begun
+        self.uses: dict[tuple[str, str], int] = {}
+        self.children: dict[str, int] = {}
+        self.entered: dict[str, int] = {}
+        self.records: dict[tuple[str, str], list[Recording]] = {}
+        self.unmatched: dict[str, list[Recording]] = {}
+        self.questions: list[Asking] = []
+        self.matched: set[str] = set()
+        self.asked: list[Asked] = []
+        if journal is None:
+            return
+        for record in journal.recordings:
+            if record.router == router:
+                self.records.setdefault((record.name, record.fingerprint), []).append(record)
+                self.unmatched.setdefault(record.name, []).append(record)
+        self.questions = [q for q in journal.questions if q.question.router == router]
+        self.entered = dict(journal.children)
+
+
 class Scope:
     """The journal of one task, opened for one pass through its node or its conditional edges."""
 
@@ -70,8 +105,6 @@ class Scope:
     ) -> None:
         self.work, self.node, self.step, self.index, self.key = work, node, step, index, key
         self.attempt, self.router, self.first_at = attempt, router, first_at
-        origin = key.partition(".")
-        self.origin = int(origin[0]), int(origin[2])
         self.failure: BaseException | None = None  # latched: the pass ends in it, eaten or not
         self.waits = False  # something in this pass waits for a person
         self.sealed = False
@@ -79,19 +112,23 @@ class Scope:
         self.task: Any = None  # the asyncio task of an async node
         self.beat: Any = None  # tells an idle timeout that the node is alive
         self._lock = threading.Lock()
-        self._quiet = threading.Condition(self._lock)
+        self._quiet: threading.Condition | None = None  # made when somebody has to wait for it
         self._running = 0
-        self._effects: set[Any] = set()  # asyncio tasks of effects that have begun
-        self._uses: dict[tuple[str, str], int] = {}
-        self._children: dict[str, int] = {}
-        self._entered: dict[str, int] = {}
-        self._records: dict[tuple[str, str], list[Recording]] = {}
-        self._unmatched: dict[str, list[Recording]] = {}
-        self._questions: list[Asking] = []
-        self._matched: set[str] = set()
-        self._asked: list[Asked] = []
-        if journal is not None:
-            self._read(journal)
+        self._journal = journal
+        self._notes: _Notes | None = None
+
+    @property
+    def origin(self) -> tuple[int, int]:
+        """The step and the place under which the journal is kept."""
+        step, _, index = self.key.partition(".")
+        return int(step), int(index)
+
+    @property
+    def _pass(self) -> _Notes:
+        """What this pass has met so far; most passes meet nothing. Called under the lock."""
+        if self._notes is None:
+            self._notes = _Notes(self._journal, router=self.router)
+        return self._notes
 
     def names(self) -> dict[str, Any]:
         """What log records carry beside their text."""
@@ -100,14 +137,6 @@ class Scope:
             "caesura_step": self.step,
             "caesura_task": self.work.id_of(self.index),
         }
-
-    def _read(self, journal: JournalView) -> None:
-        for record in journal.recordings:
-            if record.router == self.router:
-                self._records.setdefault((record.name, record.fingerprint), []).append(record)
-                self._unmatched.setdefault(record.name, []).append(record)
-        self._questions = [q for q in journal.questions if q.question.router == self.router]
-        self._entered = dict(journal.children)
 
     # -------------------------------------------------------------------------------------- strands
     def _is_main_strand(self) -> bool:
@@ -142,17 +171,17 @@ class Scope:
                 raise self._suspend()
             if self.failure is not None:
                 raise self.failure
-            use = self._uses.get((name, fingerprint), 0)
-            self._uses[name, fingerprint] = use + 1
-            for record in self._records.get((name, fingerprint), ()):
+            use = self._pass.uses.get((name, fingerprint), 0)
+            self._pass.uses[name, fingerprint] = use + 1
+            for record in self._pass.records.get((name, fingerprint), ()):
                 if record.use == use:
-                    self._unmatched[name].remove(record)
+                    self._pass.unmatched[name].remove(record)
                     if record.lost is not None:
                         self.failure = PerformedUnrecorded(name, record.lost)
                         raise self.failure
                     return record
             if self._is_main_strand():
-                for record in self._unmatched.get(name, ()):
+                for record in self._pass.unmatched.get(name, ()):
                     if not record.aside and record.fingerprint != fingerprint:
                         raise EffectChanged(name, recorded=record.shown, asked=shown)
             self._running += 1
@@ -176,7 +205,8 @@ class Scope:
         """An effect that began is over, recorded or not."""
         with self._lock:
             self._running -= 1
-            self._quiet.notify_all()
+            if self._quiet is not None:
+                self._quiet.notify_all()
 
     def made(
         self,
@@ -210,10 +240,10 @@ class Scope:
 
     def keep(self, effect: Any) -> None:
         """An async effect that has begun: it is finished even if its caller is cancelled."""
-        self._effects.add(effect)
-        effect.add_done_callback(self._effects.discard)
+        self._pass.effects.add(effect)
+        effect.add_done_callback(self._pass.effects.discard)
 
-    # ------------------------------------------------------------------------------------- questions
+    # ------------------------------------------------------------------------------------ questions
     def ask(self, question: Question) -> Asking:
         """The closed question that this is, with its answer; or suspend this strand."""
         with self._lock:
@@ -225,11 +255,11 @@ class Scope:
                 )
             name = f"?{question.key}" if question.key is not None else "?"
             about = "" if question.key is not None else question.fingerprint
-            question.use = self._uses.get((name, about), 0)
-            self._uses[name, about] = question.use + 1
+            question.use = self._pass.uses.get((name, about), 0)
+            self._pass.uses[name, about] = question.use + 1
             known = self._find(question)
             if known is not None:
-                self._matched.add(known.question.id)
+                self._pass.matched.add(known.question.id)
                 if known.status != "open":
                     return known
                 raise self._suspend()
@@ -237,7 +267,7 @@ class Scope:
             raise self._suspend()
 
     def _find(self, question: Question) -> Asking | None:
-        for asking in reversed(self._questions):
+        for asking in reversed(self._pass.questions):
             old = asking.question
             if asking.status in ("superseded", "withdrawn") or old.use != question.use:
                 continue
@@ -254,7 +284,7 @@ class Scope:
         before = self._predecessor(question)
         replaces = None
         if before is not None:
-            self._matched.add(before.question.id)
+            self._pass.matched.add(before.question.id)
             question.replaced = replaces = before.question.id
             question.changes = before.question.changes + 1
             if question.changes >= MOST_CHANGES:
@@ -266,14 +296,14 @@ class Scope:
         question.router = self.router
         asked = Asked(self.origin[0], self.origin[1], question, replaces)
         self.work.call.ledger.codec.check(question.payload, f"interrupt({question.key or ''})")
-        self._asked.append(asked)
+        self._pass.asked.append(asked)
 
     def _predecessor(self, question: Question) -> Asking | None:
         """The question of an earlier pass in whose place this one is asked."""
-        replaced = {asking.question.replaced for asking in self._questions}
-        for asking in self._questions:
+        replaced = {asking.question.replaced for asking in self._pass.questions}
+        for asking in self._pass.questions:
             old = asking.question
-            if asking.status == "withdrawn" or old.id in self._matched or old.id in replaced:
+            if asking.status == "withdrawn" or old.id in self._pass.matched or old.id in replaced:
                 continue
             if old.key == question.key and (question.key is None or old.use == question.use):
                 return asking
@@ -286,10 +316,10 @@ class Scope:
             self._check_open()
             if self.failure is not None:
                 raise self.failure
-            use = self._children.get(name, 0)
-            self._children[name] = use + 1
+            use = self._pass.children.get(name, 0)
+            self._pass.children[name] = use + 1
             key = f"{name}#{use}"
-            run = self._entered.get(key)
+            run = self._pass.entered.get(key)
             if run is None and self.waits:
                 raise self._suspend()
             return key, run
@@ -305,21 +335,21 @@ class Scope:
             if self.failure is None:
                 self.failure = error
 
-    # ------------------------------------------------------------------------------------ the ending
+    # ----------------------------------------------------------------------------------- the ending
     def seal(self) -> None:
         """Wait for the effects that have begun, then let nothing be recorded any more."""
         with self._lock:
             while self._running:
-                self._quiet.wait()
+                self._wait_for_news(None)
             self.sealed = True
 
     async def seal_on_loop(self) -> None:
         """The same, without blocking the loop that the effects run on."""
-        import asyncio
-
         while True:
-            effects = set(self._effects)
+            effects = set(self._notes.effects) if self._notes is not None else ()
             if effects:
+                import asyncio
+
                 await asyncio.wait(effects)
                 continue
             with self._lock:
@@ -332,18 +362,25 @@ class Scope:
 
     def _wait_quietly(self) -> None:
         with self._lock:
-            while self._running and not self._effects:
-                self._quiet.wait(0.1)
+            while self._running and not self._pass.effects:
+                self._wait_for_news(0.1)
+
+    def _wait_for_news(self, seconds: float | None) -> None:
+        """Until an effect is over, or for so long. Called under the lock."""
+        if self._quiet is None:
+            self._quiet = threading.Condition(self._lock)
+        self._quiet.wait(seconds)
 
     def stage_questions(self) -> None:
         """Stage what this pass asked, and withdraw what it did not ask again."""
-        if not self._asked and not self._questions:
+        if self._notes is None and self._journal is None:
             return
+        notes = self._pass
         gone = [
             Withdrawn(q.question.id, "its node did not ask it again")
-            for q in self._questions
-            if q.status == "open" and q.question.id not in self._matched
+            for q in notes.questions
+            if q.status == "open" and q.question.id not in notes.matched
         ]
-        asked = [] if self.failure is not None else self._asked
+        asked = [] if self.failure is not None else notes.asked
         if gone or asked:
             self.work.call.ledger.stage(*gone, *asked)
