@@ -30,6 +30,7 @@ class Opened(Event, tag=1):
     birth: str  # unguessable: two threads of one name never share idempotency keys
     graph: str
     reducers: dict[str, str]
+    by: str | None = None  # who handed the thread over to this graph
 
 
 class Started(Event, tag=2):

@@ -15,6 +15,7 @@ from caesura.core.events import Event, Expired, Settled
 from caesura.core.history import find_question
 from caesura.engine.answers import answer_to, instant
 from caesura.engine.calls import Call
+from caesura.engine.families import Family
 from caesura.engine.inputs import open_here
 from caesura.engine.ledger import Ledger
 from caesura.engine.past import place_of
@@ -116,6 +117,9 @@ def beside(graph: Any, thread: str, make: Callable[[Ledger], Sequence[Event]]) -
     while True:
         ledger: Ledger = graph.ledger_for(thread)
         ledger.load()
+        if ledger.exists and ledger.view.graph != graph.plan.name:
+            ledger.family = Family(None)  # what it writes is reduced by the graph that it is of
+            ledger.load()
         if not ledger.exists:
             open_here(Call(graph, ledger, settings={}))
         ledger.stage(*make(ledger))

@@ -87,6 +87,8 @@ class Ledger:
                     self._delta_bytes += len(record.body)
                     self.head = record.seq
             self.head = max(self.head, loaded.head)
+            for run in self.view.runs.values():
+                self.fold.attach(run)  # a snapshot by somebody who did not know its reducers
 
     @property
     def exists(self) -> bool:

@@ -41,7 +41,7 @@ def state(graph: Any, named: Settings, *, subgraphs: bool) -> StateSnapshot:
 
 
 def history(
-    graph: Any, named: Settings, filter: Mapping[str, Any] | None, before: Any, limit: int | None
+    graph: Any, named: Settings, wanted: Mapping[str, Any] | None, before: Any, limit: int | None
 ) -> list[StateSnapshot]:
     ledger = readable(graph, named.thread or "")
     if not ledger.exists:
@@ -54,4 +54,4 @@ def history(
                 "before= names a step: give a snapshot's config, or a checkpoint_id."
             )
     album = Album(graph, ledger, named.namespace)
-    return list(album.history(filter=filter, before=before, limit=limit))
+    return list(album.history(wanted=wanted, before=before, limit=limit))

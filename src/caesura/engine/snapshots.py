@@ -129,7 +129,7 @@ class Album:
     def history(
         self,
         *,
-        filter: Mapping[str, Any] | None = None,
+        wanted: Mapping[str, Any] | None = None,
         before: str | None = None,
         limit: int | None = None,
     ) -> Iterator[StateSnapshot]:
@@ -142,7 +142,7 @@ class Album:
             if bound is not None and entry.ordinal >= bound:
                 continue
             snapshot = self._of_entry(entry)
-            if filter and any((snapshot.metadata or {}).get(k) != v for k, v in filter.items()):
+            if wanted and any((snapshot.metadata or {}).get(k) != v for k, v in wanted.items()):
                 continue
             given += 1
             yield snapshot

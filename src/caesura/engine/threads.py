@@ -27,7 +27,7 @@ class Threads:
 
     settings: dict[str, Any]
 
-    # --------------------------------------------------------------------------------------- looking
+    # -------------------------------------------------------------------------------------- looking
     def get_state(self, thread: Thread, *, subgraphs: bool = False) -> StateSnapshot:
         """The thread as it is now, or at the step that a config names."""
         return drive(self._get_state(IN_PLACE, thread, subgraphs))
@@ -57,7 +57,7 @@ class Threads:
         for snapshot in await self._history(ON_LOOP, thread, filter, before, limit):
             yield snapshot
 
-    # -------------------------------------------------------------------------------------- changing
+    # ------------------------------------------------------------------------------------- changing
     def update_state(
         self,
         thread: Thread,
@@ -92,7 +92,7 @@ class Threads:
     ) -> dict[str, Any]:
         return await self._update(ON_LOOP, thread, supersteps, by)
 
-    # ------------------------------------------------------------------------------------- answering
+    # ------------------------------------------------------------------------------------ answering
     def answer(self, question_id: str, value: Any, *, by: str | None = None) -> None:
         """Record an answer from anywhere. Runs nothing: the next `invoke(None)` goes on with it."""
         drive(self._answer(IN_PLACE, question_id, value, by))
@@ -127,7 +127,7 @@ class Threads:
         """The breakpoints of one thread, to be added and removed."""
         return Breakpoints(self, settings_of(self.settings, thread).thread or "")  # type: ignore[arg-type]
 
-    # ------------------------------------------------------------------------------------- tidying up
+    # ----------------------------------------------------------------------------------- tidying up
     def delete_thread(self, thread: Thread) -> bool:
         """Forget a thread with all that belongs to it; False when there was none."""
         return drive(self._delete(IN_PLACE, thread))
@@ -151,7 +151,8 @@ class Threads:
     ) -> int:
         """Forget old steps: those older than a length of time, but never the last `keep_last`.
 
-        Without a thread, those of every thread of this graph. The number of steps forgotten.
+        Without a thread, those of every thread of this graph that nobody runs just then. The number
+        of steps forgotten.
         """
         return drive(self._prune(IN_PLACE, thread, older_than, keep_last))
 
@@ -166,10 +167,10 @@ class Threads:
 
     def adopt(self, thread: Thread, *, by: str | None = None) -> None:
         """Hand a thread of another graph, or of other reducers, over to this graph."""
-        drive(self._adopt(IN_PLACE, thread))
+        drive(self._adopt(IN_PLACE, thread, by))
 
     async def aadopt(self, thread: Thread, *, by: str | None = None) -> None:
-        await self._adopt(ON_LOOP, thread)
+        await self._adopt(ON_LOOP, thread, by)
 
     # ------------------------------------------------------------------------------- how it is done
     def _named(self, thread: Thread) -> Settings:
@@ -232,15 +233,15 @@ class Threads:
     async def _prune(
         self, performer: Performer, thread: Thread | None, older_than: Any, keep_last: int | None
     ) -> int:
-        from caesura.engine.tidying import prune
+        from caesura.engine.pruning import prune
 
         named = None if thread is None else self._named(thread)
         return await prune(self, performer, named, older_than, keep_last)
 
-    async def _adopt(self, performer: Performer, thread: Thread) -> None:
+    async def _adopt(self, performer: Performer, thread: Thread, by: str | None) -> None:
         from caesura.engine.tidying import adopt
 
-        await adopt(self, performer, self._named(thread))
+        await adopt(self, performer, self._named(thread), by)
 
     async def append_beside(
         self, performer: Performer, thread: str, make: Callable[[Ledger], Sequence[Event]]
