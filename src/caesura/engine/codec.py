@@ -42,6 +42,10 @@ KNOWN_TAGS = frozenset(cast(int, event.__struct_config__.tag) for event in AnyEv
 _DAMAGE = (msgspec.MsgspecError, RecursionError, ValueError, TypeError)
 
 
+_HEAD = b"\x93" + pack(FORMAT) + b"\xcf"  # a list of three: the format, a whole number of 8 bytes,
+_LENGTHS = [bytes((0x90 | n,)) for n in range(16)]  # and a list of n
+
+
 class _Record(msgspec.Struct, array_like=True):
     format: int
     at: int
@@ -91,6 +95,8 @@ class Codec:
 
     def record(self, at: int, packed: Sequence[bytes]) -> bytes:
         """One append of events that were packed before."""
+        if len(packed) < 16:  # as msgpack would write it
+            return b"".join((_HEAD, at.to_bytes(8), _LENGTHS[len(packed)], *packed))
         return pack((FORMAT, at, [msgspec.Raw(event) for event in packed]))
 
     def decode(self, body: bytes) -> tuple[int, list[AnyEvent]]:

@@ -53,8 +53,14 @@ async def run_task(work: Work, index: int) -> Ending:
     task = work.run.tasks[index]
     if task.writes is not None:
         return await _route(work, index, task, task.writes, task.commanded or [])
-    ending = await _run_node(work, index, task)
+    node = work.plan.nodes[task.node]
+    if node.retry or not _is_short(work, node, task):
+        ending = await _run_node(work, index, task, node)
+    else:
+        ending = _run_short(work, index, task, node)
     if ending.writes is None or ending.handled is not None:
+        return ending
+    if task.node not in work.plan.branches:
         return ending
     return await _route(work, index, task, ending.writes, ending.goto or [])
 
@@ -74,9 +80,20 @@ def _scope(work: Work, index: int, task: TaskView, **more: Any) -> Scope:
 
 
 # ----------------------------------------------------------------------------------------- the node
-async def _run_node(work: Work, index: int, task: TaskView) -> Ending:
-    node, call = work.plan.nodes[task.node], work.call
-    attempt, first_at = 0, call.clock.now() if node.retry else 0
+def _run_short(work: Work, index: int, task: TaskView, node: Node) -> Ending:
+    """Plain sync code without retries, in this thread: what most nodes are."""
+    scope = _scope(work, index, task)
+    try:
+        value = pass_in_place(scope, lambda: _pass(scope, node, task))
+        returned = read_returned(work.plan, task.node, value, work.call.ids.new)
+    except (Exception, Suspended) as error:  # noqa: BLE001 - it becomes the task's ending
+        return _unsuccessful(scope, node, task, error, 1)
+    return Ending(returned.writes, returned.goto)
+
+
+async def _run_node(work: Work, index: int, task: TaskView, node: Node) -> Ending:
+    call, attempt = work.call, 0
+    first_at = call.clock.now()
     is_short = _is_short(work, node, task)
     while True:
         attempt += 1
@@ -88,33 +105,51 @@ async def _run_node(work: Work, index: int, task: TaskView) -> Ending:
                 value = await pass_through(scope, lambda: _call_node(scope, node, task))  # noqa: B023
             returned = read_returned(work.plan, task.node, value, call.ids.new)
             return Ending(returned.writes, returned.goto, attempts=attempt)
-        except Suspended:
-            _pause(scope, task)
-            return WAITS
-        except ParentCommand as command:
-            if command.args[0].graph is not None:
-                return Ending(leaves=command)
-            own = read_command(work.plan, task.node, command.args[0], call.ids.new)
-            return Ending(own.writes, own.goto, attempts=attempt)
-        except Exception as error:  # noqa: BLE001 - it becomes the task's ending
+        except (Exception, Suspended) as error:  # noqa: BLE001 - it becomes the task's ending
             delay = _delay(scope, node, error, attempt)
             if delay is None:
-                return _failed(scope, node, error, attempt)
-            if scope.key in call.ledger.view.journals:
-                call.ledger.stage(Retried(task=[scope.step, index]))
-            _log.info(
-                "thread %r: node %r failed with %r and is tried again in %.3g s (attempt %d)",
-                call.ledger.thread,
-                task.node,
-                error,
-                delay,
-                attempt,
-                extra=scope.names(),
-            )
-            await work.performer.sleep(call.clock, delay)
+                return _unsuccessful(scope, node, task, error, attempt)
+            _forget_failures(scope, error, delay)
+        await work.performer.sleep(call.clock, delay)
 
 
-def _delay(scope: Scope, node: Node, error: Exception, attempts: int) -> float | None:
+def _forget_failures(scope: Scope, error: BaseException, delay: float) -> None:
+    """Before another attempt: effects that failed may be tried again with it."""
+    ledger = scope.work.call.ledger
+    if scope.key in ledger.view.journals:
+        ledger.stage(Retried(task=[scope.step, scope.index]))
+    _log.info(
+        "thread %r: node %r failed with %r and is tried again in %.3g s (attempt %d)",
+        ledger.thread,
+        scope.node,
+        error,
+        delay,
+        scope.attempt,
+        extra=scope.names(),
+    )
+
+
+def _unsuccessful(
+    scope: Scope, node: Node, task: TaskView, error: BaseException, attempts: int
+) -> Ending:
+    """How a task ends whose pass has raised: it waits, commands its parent, or failed."""
+    if isinstance(error, Suspended):
+        _pause(scope, task)
+        return WAITS
+    if isinstance(error, ParentCommand):
+        if error.args[0].graph is not None:
+            return Ending(leaves=error)
+        work = scope.work
+        own = read_command(work.plan, task.node, error.args[0], work.call.ids.new)
+        return Ending(own.writes, own.goto, attempts=attempts)
+    assert isinstance(error, Exception)
+    return _failed(scope, node, error, attempts)
+
+
+def _delay(scope: Scope, node: Node, error: BaseException, attempts: int) -> float | None:
+    """Seconds until the next attempt; None: what happened is how the task ends."""
+    if isinstance(error, Suspended | ParentCommand):
+        return None
     policy = policy_for(node.retry, error) if node.retry else None
     if policy is None or not may_try_again(policy, attempts):
         return None
