@@ -72,6 +72,7 @@ if TYPE_CHECKING:
         GraphMismatch as GraphMismatch,
         GraphRecursionError as GraphRecursionError,
         InvalidAnswer as InvalidAnswer,
+        InvalidCall as InvalidCall,
         InvalidGraph as InvalidGraph,
         InvalidUpdateError as InvalidUpdateError,
         JournalSealed as JournalSealed,
@@ -136,7 +137,7 @@ _HOMES = {
     "caesura.stores.sqlite": "SqliteStore SqliteSaver=SqliteStore",
     "caesura.errors": """
         CaesuraError AuthoringError Conflict NotFound StoreTrouble Defect
-        InvalidGraph UnknownNode Unsupported
+        InvalidGraph UnknownNode Unsupported InvalidCall
         InvalidUpdateError DroppedKeyWarning EmptyInputError GraphRecursionError NodeTimeoutError
         OutsideANode NeedsCheckpointer EffectChanged UnstableQuestion UnserializableValue
         PerformedUnrecorded JournalSealed RecordedError ParentCommand GraphDrained Suspended
