@@ -8,7 +8,6 @@ Implemented by `stores`, `system` and `testing`; called by `engine`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, Protocol
 
 from msgspec import Struct, field
@@ -114,8 +113,7 @@ class Snapshot(NamedTuple):
     body: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Append:
+class Append(Struct, frozen=True):
     """One transaction on one thread: `count` events in one body, following the head `after`.
 
     The new head is `after + count`. `count` may be 0 (with an empty body) when only the lease or a

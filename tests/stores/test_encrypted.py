@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from caesura.errors import CorruptRecord, MissingExtra, RecordTooLarge, StoreMisconfigured
 from caesura.ports import Append, Record, Snapshot, Store
