@@ -13,6 +13,8 @@ import threading
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from msgspec.structs import replace
+
 from caesura.core.decide import status_of
 from caesura.core.events import Entered, Event, Recorded, Started
 from caesura.core.history import Fold
@@ -180,8 +182,6 @@ class Ledger:
 
     def _tracked(self) -> ThreadView:
         """The view without the keys that are never written."""
-        from msgspec.structs import replace
-
         view, lighter = self.view, {}
         for run in view.runs.values():
             spec = self.family.spec(view, run)
@@ -254,7 +254,7 @@ class Ledger:
             append = self._append(durable=True)
         is_run = self.lease is not None and self.lease.owner is not None
         if not is_run:
-            append = changed(append, row=thread_row(self.view, status_of(self.view)))
+            append = replace(append, row=thread_row(self.view, status_of(self.view)))
         self.store.append(append)
         self._landed_alone(append)
         if is_run:
@@ -333,7 +333,7 @@ class Ledger:
             questions = [self._row_now(question) for question in append.questions]
             for question in list(self._draft.rows):
                 self._note_question(question)
-        return changed(append, after=self.head, row=row, questions=questions, snapshot=None)
+        return replace(append, after=self.head, row=row, questions=questions, snapshot=None)
 
     def _row_now(self, row: QuestionRow) -> QuestionRow:
         return question_row(self.view, self.thread, row.id, self.codec.encode_value) or row
@@ -347,11 +347,3 @@ class Ledger:
         with self._lock:
             self.has_landed(append)
             self._courier.note(append)
-
-
-def changed(append: Append, **fields: Any) -> Append:
-    """The same append with other fields."""
-    return Append(**{name: getattr(append, name) for name in _FIELDS} | fields)
-
-
-_FIELDS = tuple(Append.__dataclass_fields__)
