@@ -48,6 +48,7 @@ class Ledger:
         self.thread, self.family = thread, family
         self.epoch: int | None = None  # None: whoever ran here does so no longer
         self._held: int | None = None  # the lease under which appends are written
+        self._was_held = False
         self._lock = threading.Lock()
         self._reset()
 
@@ -210,6 +211,8 @@ class Ledger:
         """Raise the error that ended this ledger, if one did."""
         if self._courier is not None:
             self._courier.check()
+            if self.epoch is None and self._was_held:
+                raise LeaseLost(self.thread, epoch=0, current=-1)
 
     def lose_lease(self, epoch: int) -> None:
         """Somebody else runs the thread now: whatever begins here is refused."""
@@ -243,6 +246,7 @@ class Ledger:
         with self._lock:
             append = self._append(durable=durable, take=take)
         self.epoch = self._held = self.store.append(append)
+        self._was_held = True
         self._landed_alone(append)
 
     def append_beside(self) -> None:
