@@ -39,6 +39,10 @@ class Crowd(Protocol):
 
     def wake(self) -> None: ...
 
+    async def leave(self) -> None:
+        """Begin nothing more, and wait for what runs: nobody is left at work behind the call."""
+        ...
+
 
 class ThreadCrowd:
     """Jobs on threads. A thread takes job after job; each thread that gets one starts the next.
@@ -59,6 +63,7 @@ class ThreadCrowd:
         self._ended: deque[Outcome] = deque()
         self._news = threading.Semaphore(0)
         self._told = False
+        self._at_work = 0
         self._start_thread()
 
     def _start_thread(self) -> None:
@@ -71,10 +76,11 @@ class ThreadCrowd:
     def _work(self) -> None:
         first = True
         while True:
-            try:
+            with self._lock:
+                if not self._jobs:
+                    return
                 index, job = self._jobs.popleft()
-            except IndexError:
-                return
+                self._at_work += 1
             if first:
                 first = False
                 try:
@@ -86,7 +92,14 @@ class ThreadCrowd:
             except BaseException as error:  # noqa: BLE001 - whatever a job raises is its outcome
                 outcome = Outcome(index, None, error)
             self._ended.append(outcome)
+            with self._lock:
+                self._at_work -= 1
             self.wake()
+
+    async def leave(self) -> None:
+        self._jobs.clear()
+        while self._at_work:
+            await self.some()
 
     def wake(self) -> None:
         with self._lock:
@@ -141,6 +154,13 @@ class TaskCrowd:
 
     def wake(self) -> None:
         self._loop.call_soon_threadsafe(self._news.set)
+
+    async def leave(self) -> None:
+        import asyncio
+
+        self._waiting.clear()
+        if self._running:
+            await asyncio.wait(self._running)
 
     async def some(self) -> list[Outcome]:
         try:

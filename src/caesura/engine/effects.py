@@ -35,8 +35,14 @@ class Effect:
     __slots__ = ("fingerprint", "name", "policies", "scope", "shown", "use")
 
     def __init__(
-        self, function: Callable[..., Any], args: Any, kwargs: Any, key: str | None, policies: Any,
-        *, name: str | None = None,
+        self,
+        function: Callable[..., Any],
+        args: Any,
+        kwargs: Any,
+        key: str | None,
+        policies: Any,
+        *,
+        name: str | None = None,
     ) -> None:
         self.scope: Scope = current_scope("once()" if name is None else f"task {name!r}")
         self.name = key if key is not None else name or _name_of(function)
@@ -144,7 +150,7 @@ class Once:
         return await _perform_async(effect, in_a_thread, args, kwargs)  # type: ignore[no-any-return]
 
     def key(self) -> str:
-        """Inside an effect: an idempotency key, the same when a crash makes the effect run again."""
+        """Within an effect: its idempotency key, the same when a crash makes it run again."""
         key = _KEY.get(None)
         if key is None:
             raise OutsideANode(
@@ -198,6 +204,7 @@ def perform(effect: Effect, function: Callable[[], Any]) -> Any:
     context = copy_context()
     context.run(effect.enter)
     try:
+        call.ledger.check()
         call.ledger.commit()  # whatever it depends on must not be lost after it
         while True:
             attempts += 1
@@ -239,6 +246,7 @@ async def perform_on_loop(effect: Effect, make: Callable[[], Coroutine[Any, Any,
     """The same on the running loop."""
     call, attempts = effect.scope.work.call, 0
     try:
+        call.ledger.check()
         if call.ledger.is_behind:
             await call.ledger.commit_on_loop()
         while True:

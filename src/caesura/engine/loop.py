@@ -17,7 +17,6 @@ from caesura.core.events import Done, Failed, Held, Stepped, Stopped
 from caesura.core.parts import Handling
 from caesura.core.state import apply_writes
 from caesura.engine.chunks import Chunks
-from caesura.engine.crowds import Outcome
 from caesura.engine.failures import describe, rebuild
 from caesura.engine.tasks import Ending, run_task
 from caesura.errors import (
@@ -31,6 +30,7 @@ from caesura.errors import (
 if TYPE_CHECKING:
     from caesura.core.view import RunView, TaskView
     from caesura.engine.calls import Work
+    from caesura.engine.crowds import Crowd
     from caesura.engine.returns import Writes
 
 _log = logging.getLogger("caesura")
@@ -139,10 +139,26 @@ async def _run_side_by_side(work: Work, todo: list[int], chunks: Chunks | None) 
     if chunks is not None:
         chunks.listen(crowd)
     endings: dict[int, Ending] = {}
+    try:
+        broken = await _gather(work, crowd, todo, endings, chunks)
+    except BaseException:
+        await crowd.leave()
+        raise
+    if chunks is not None:
+        chunks.listen(None)
+    if broken is not None:
+        raise broken
+    _raise_first(work, endings)
+
+
+async def _gather(
+    work: Work, crowd: Crowd, todo: list[int], endings: dict[int, Ending], chunks: Chunks | None
+) -> BaseException | None:
+    """Record how each ends; what went wrong beside the tasks' own failures comes back."""
     broken: BaseException | None = None
-    left = len(jobs)
+    left = len(todo)
     while left:
-        outcomes: list[Outcome] = await crowd.some()
+        outcomes = await crowd.some()
         for outcome in outcomes:
             left -= 1
             if outcome.error is not None:
@@ -154,11 +170,7 @@ async def _run_side_by_side(work: Work, todo: list[int], chunks: Chunks | None) 
             await _commit(work)
         if chunks is not None:
             await chunks.hand_over()
-    if chunks is not None:
-        chunks.listen(None)
-    if broken is not None:
-        raise broken
-    _raise_first(work, endings)
+    return broken
 
 
 def _settle(work: Work, index: int, ending: Ending, chunks: Chunks | None) -> Ending:

@@ -51,6 +51,7 @@ class CrashAfter:
         self.has_crashed = False
         self._store, self._n, self._written = store, n, written
         self._lock = threading.Lock()
+        self._telling = _Telling()
         self.clock, self.ids, self.host = store.clock, store.ids, store.host
         self.shared, self.instant = store.shared, store.instant
         self.max_bytes = store.max_bytes
@@ -67,10 +68,12 @@ class CrashAfter:
             self._look(lambda: self._store.append_soon(append, tag, soon))
             return
         try:
+            # What went through may be on its way still: it lands before the death is seen. Where
+            # the writer thread itself is the one that dies, nothing of its own is on its way.
             if self._written:
-                self._store.append_soon(append, tag, soon)
-            # What went through may be on its way still: it lands before the death is seen.
-            self._store.sync()
+                self._store.append(append)
+            elif not self._telling.is_here:
+                self._store.sync()
         finally:
             raise self._crash()
 
@@ -201,4 +204,15 @@ class _ToldWhileAlive:
 
     def landed(self, outcomes: Sequence[tuple[Any, int | BaseException]]) -> None:
         if not self._process.has_crashed:
-            self._sink.landed(outcomes)
+            telling = self._process._telling
+            telling.is_here = True
+            try:
+                self._sink.landed(outcomes)
+            finally:
+                telling.is_here = False
+
+
+class _Telling(threading.local):
+    """Whether this thread is the one that tells sinks."""
+
+    is_here = False
