@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from caesura.core.control import INTERRUPT, START
 from caesura.core.decide import is_finished
 from caesura.core.forms import ROOT
+from caesura.core.history import journal_key
 from caesura.core.state import known_values, view_for
 from caesura.core.view import RunView, TaskView
 from caesura.engine.naming import step_id, task_id
@@ -98,7 +99,7 @@ class Chunks:
         if self._wants("values") and not (self._work.plan.state.bare and ROOT not in run.values):
             self._put("values", self._values(run))
 
-    # ----------------------------------------------------------------------------------------- tasks
+    # ---------------------------------------------------------------------------------------- tasks
     def task_begins(self, index: int) -> None:
         task = self._work.run.tasks[index]
         node = self._work.plan.nodes.get(task.node)
@@ -167,7 +168,7 @@ class Chunks:
             at = instant(self._work.call.ledger.view.at)
             self._put("debug", {"step": step, "timestamp": at, "type": kind, "payload": payload})
 
-    # ----------------------------------------------------------------------------------------- steps
+    # ---------------------------------------------------------------------------------------- steps
     def step_is_over(self) -> None:
         run = self._work.run
         self._put_values(run)
@@ -206,7 +207,7 @@ class Chunks:
             )
         return own(values)
 
-    # ----------------------------------------------------------------------------------- checkpoints
+    # ---------------------------------------------------------------------------------- checkpoints
     def _checkpoint_of_input(self, run: RunView) -> None:
         given = self._work.before_input
         if given is None:
@@ -254,4 +255,10 @@ class Chunks:
         self._debug(run.count, "checkpoint", payload)
 
     def _asked(self, index: int) -> tuple[dict[str, Any], ...]:
-        return tuple({"value": own(q.payload), "id": q.id} for q in self._work.questions_of(index))
+        """What a task has asked and nobody took back, whether it was answered a moment ago or not."""
+        work = self._work
+        run = work.run
+        journal = work.call.ledger.view.journals.get(journal_key(run, index, run.tasks[index]))
+        asked = [a.question for a in journal.questions if a.status == "answered"] if journal else []
+        asked += work.questions_of(index)
+        return tuple({"value": own(q.payload), "id": q.id} for q in asked)
