@@ -15,7 +15,7 @@ from collections.abc import Callable, Coroutine
 from contextvars import copy_context
 from typing import Any
 
-from caesura.engine.performer import drive
+from caesura.engine.performer import IN_PLACE, Performer, drive
 from caesura.engine.scopes import SCOPE, Scope
 from caesura.errors import NodeTimeoutError, Suspended
 
@@ -82,7 +82,7 @@ def call_in_place(
     """Call sync code here; a coroutine that it gives back is run to its end."""
     value = copy_context().run(_inside, scope, function, args, kwargs)
     if hasattr(value, "__await__"):
-        return drive(_wait_for(scope, value))
+        return drive(_wait_for(IN_PLACE, scope, value))
     return value
 
 
@@ -125,11 +125,11 @@ async def call_anywhere(
         scope.cut_off(error)
         raise
     if hasattr(value, "__await__"):
-        return await _wait_for(scope, value)
+        return await _wait_for(performer, scope, value)
     return value
 
 
-async def _wait_for(scope: Scope, awaitable: Any) -> Any:
+async def _wait_for(performer: Performer, scope: Scope, awaitable: Any) -> Any:
     """For a sync callable that gave a coroutine."""
     context = copy_context()
     context.run(SCOPE.set, scope)
@@ -137,4 +137,4 @@ async def _wait_for(scope: Scope, awaitable: Any) -> Any:
     async def waited() -> Any:
         return await awaitable
 
-    return await scope.work.performer.run_coroutine(waited, context, lambda _: None, None)
+    return await performer.run_coroutine(waited, context, lambda _: None, None)

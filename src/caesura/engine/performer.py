@@ -159,7 +159,8 @@ class OnLoop:
     async def call(
         self, function: Callable[[], Any], context: Context, timeout: Deadline | None
     ) -> Any:
-        return await _watch(in_thread(lambda: context.run(function)), timeout)
+        future = in_thread(lambda: context.run(function))
+        return await future if timeout is None else await _watch(future, timeout)
 
     async def run_coroutine(
         self,
@@ -173,7 +174,12 @@ class OnLoop:
         task = asyncio.get_running_loop().create_task(make(), context=context)
         started(task)
         try:
-            return await _watch(task, timeout)
+            if timeout is not None:
+                return await _watch(task, timeout)
+            result = await task
+            if (current := asyncio.current_task()) is not None and current.cancelling():
+                raise asyncio.CancelledError  # the node has eaten it, which ends the node only
+            return result
         except asyncio.CancelledError:
             # The call was cancelled: let the node clean up before the thread is given back.
             task.cancel()
@@ -202,17 +208,15 @@ class OnLoop:
         return TaskCrowd(jobs, limit)
 
 
-async def _watch(future: asyncio.Future[Any], timeout: Deadline | None) -> Any:
+async def _watch(future: asyncio.Future[Any], timeout: Deadline) -> Any:
     import asyncio
 
-    while True:
-        remaining = None if timeout is None else timeout.remaining()
-        if timeout is not None and remaining is not None and remaining <= 0:
-            future.cancel()
-            raise timeout.error()
+    while (remaining := timeout.remaining()) > 0:
         await asyncio.wait({future}, timeout=remaining)
         if future.done():
             return future.result()
+    future.cancel()
+    raise timeout.error()
 
 
 def in_thread(function: Callable[[], Any]) -> asyncio.Future[Any]:

@@ -9,6 +9,8 @@ that is `engine.loop`'s part.
 from __future__ import annotations
 
 import logging
+import threading
+from contextvars import copy_context
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from caesura.core.events import Reread, Retried
@@ -20,6 +22,7 @@ from caesura.engine.context import injected
 from caesura.engine.failures import describe
 from caesura.engine.passes import call_anywhere, call_in_place, pass_in_place, pass_through
 from caesura.engine.patience import patience_for
+from caesura.engine.performer import in_thread
 from caesura.engine.returns import Writes, read_command, read_returned, read_routed
 from caesura.engine.scopes import Scope
 from caesura.errors import ParentCommand, Suspended
@@ -54,13 +57,46 @@ async def run_task(work: Work, index: int) -> Ending:
     if task.writes is not None:
         return await _route(work, index, task, task.writes, task.commanded or [])
     node = work.plan.nodes[task.node]
-    if node.retry or not _is_short(work, node, task):
+    if node.retry or not _is_plain(work, node, task):
         ending = await _run_node(work, index, task, node)
+    elif work.performer.on_loop:
+        return await _run_off_the_loop(work, index, task, node)
     else:
-        ending = _run_short(work, index, task, node)
+        ending = _run_plainly(_scope(work, index, task), node, task)
     if ending.writes is None or ending.handled is not None:
         return ending
     if task.node not in work.plan.branches:
+        return ending
+    return await _route(work, index, task, ending.writes, ending.goto or [])
+
+
+async def _run_off_the_loop(work: Work, index: int, task: TaskView, node: Node) -> Ending:
+    """A sync node of an async call, and its sync edges with it, in one trip to a thread."""
+    branches = work.plan.branches.get(task.node, ())
+    has_sync_edges = not any(branch.is_async for branch in branches)
+    scopes = [_scope(work, index, task)]
+
+    def there() -> Ending:
+        scopes[0].thread = threading.get_ident()
+        ending = _run_plainly(scopes[0], node, task)
+        if ending.writes is None or ending.handled is not None or not branches:
+            return ending
+        if not has_sync_edges:
+            return ending
+        scopes.append(_scope(work, index, task, router=True))
+        writes, goto = ending.writes, ending.goto or []
+        return _route_in_place(scopes[1], task, branches, writes, goto)
+
+    import asyncio
+
+    context = copy_context()
+    try:
+        ending: Ending = await in_thread(lambda: context.run(there))
+    except asyncio.CancelledError:
+        for scope in scopes:
+            await scope.seal_on_loop()
+        raise
+    if ending.writes is None or ending.handled is not None or has_sync_edges:
         return ending
     return await _route(work, index, task, ending.writes, ending.goto or [])
 
@@ -80,9 +116,9 @@ def _scope(work: Work, index: int, task: TaskView, **more: Any) -> Scope:
 
 
 # ----------------------------------------------------------------------------------------- the node
-def _run_short(work: Work, index: int, task: TaskView, node: Node) -> Ending:
+def _run_plainly(scope: Scope, node: Node, task: TaskView) -> Ending:
     """Plain sync code without retries, in this thread: what most nodes are."""
-    scope = _scope(work, index, task)
+    work = scope.work
     try:
         value = pass_in_place(scope, lambda: _pass(scope, node, task))
         returned = read_returned(work.plan, task.node, value, work.call.ids.new)
@@ -94,12 +130,12 @@ def _run_short(work: Work, index: int, task: TaskView, node: Node) -> Ending:
 async def _run_node(work: Work, index: int, task: TaskView, node: Node) -> Ending:
     call, attempt = work.call, 0
     first_at = call.clock.now()
-    is_short = _is_short(work, node, task)
+    is_plain = _is_plain(work, node, task) and not work.performer.on_loop
     while True:
         attempt += 1
         scope = _scope(work, index, task, attempt=attempt, first_at=first_at)
         try:
-            if is_short:
+            if is_plain:
                 value = pass_in_place(scope, lambda: _pass(scope, node, task))  # noqa: B023
             else:
                 value = await pass_through(scope, lambda: _call_node(scope, node, task))  # noqa: B023
@@ -195,12 +231,11 @@ async def _call_node(scope: Scope, node: Node, task: TaskView) -> Any:
     )
 
 
-def _is_short(work: Work, node: Node, task: TaskView) -> bool:
-    """Whether a pass is plain sync code in this thread."""
+def _is_plain(work: Work, node: Node, task: TaskView) -> bool:
+    """Whether a node is sync code without a time limit."""
     return not (
         node.is_async
         or node.is_graph
-        or work.performer.on_loop
         or node.timeout is not None
         or task.timeout is not None
         or work.call.graph.step_timeout is not None
@@ -231,25 +266,42 @@ async def _route(
     if not branches:
         return Ending(writes, commanded)
     scope = _scope(work, index, task, router=True)
+    if not work.performer.on_loop and not any(branch.is_async for branch in branches):
+        return _route_in_place(scope, task, branches, writes, commanded)
     try:
-        if work.performer.on_loop or any(branch.is_async for branch in branches):
-            goto = await pass_through(scope, lambda: _ask_anywhere(scope, task, branches, writes))
-        else:
-            goto = pass_in_place(scope, lambda: _ask_in_place(scope, task, branches, writes))
-    except Suspended:
-        _pause(scope, task)
-        return _unfinished(writes, commanded)
-    except ParentCommand as command:
-        return _unfinished(writes, commanded, leaves=command)
-    except Exception as error:  # noqa: BLE001 - it becomes the task's ending
-        scope.stage_questions()
-        return _unfinished(writes, commanded, error=error)
+        goto = await pass_through(scope, lambda: _ask_anywhere(scope, task, branches, writes))
+    except (Exception, Suspended) as error:  # noqa: BLE001 - it becomes the task's ending
+        return _unfinished(scope, task, writes, commanded, error)
     return Ending(writes, [*commanded, *goto])
 
 
-def _unfinished(writes: Writes, commanded: list[Target], **why: Any) -> Ending:
+def _route_in_place(
+    scope: Scope,
+    task: TaskView,
+    branches: tuple[Branch, ...],
+    writes: Writes,
+    commanded: list[Target],
+) -> Ending:
+    try:
+        goto = pass_in_place(scope, lambda: _ask_in_place(scope, task, branches, writes))
+    except (Exception, Suspended) as error:  # noqa: BLE001 - it becomes the task's ending
+        return _unfinished(scope, task, writes, commanded, error)
+    return Ending(writes, [*commanded, *goto])
+
+
+def _unfinished(
+    scope: Scope, task: TaskView, writes: Writes, commanded: list[Target], error: BaseException
+) -> Ending:
     """The node's work is kept; its edges have yet to say where it leads."""
-    return Ending(writes, None, commanded, of_router=True, **why)
+    ending = Ending(writes, None, commanded, of_router=True)
+    if isinstance(error, Suspended):
+        _pause(scope, task)
+        return ending
+    if isinstance(error, ParentCommand):
+        return ending._replace(leaves=error)
+    assert isinstance(error, Exception)
+    scope.stage_questions()
+    return ending._replace(error=error)
 
 
 def _ask_in_place(
