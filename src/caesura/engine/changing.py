@@ -43,7 +43,7 @@ async def update_thread(
         nonlocal run_id
         run_id = await update(call, performer, steps, named.step, named.namespace)
 
-    call = await under_lease(graph, performer, named.thread or "", act, by)
+    call = await under_lease(graph, performer, named.thread or "", act, by, settings=named.config)
     view = call.ledger.view
     run = view.runs[run_id]
     return config_of(call.ledger.thread, view.birth, run.step, place_of(view, run)[0])
@@ -57,10 +57,11 @@ async def under_lease(
     by: str | None = None,
     *,
     foreign: bool = False,
+    settings: dict[str, Any] | None = None,
 ) -> Call:
     """Hold the thread while something is written that only its holder may write."""
     graph.need_store("Changing a thread")
-    call = Call(graph, graph.ledger_for(thread), settings=graph.settings, by=by)
+    call = Call(graph, graph.ledger_for(thread), settings=settings or graph.settings, by=by)
     call.takes_foreign = foreign
     while True:
         await call.load(performer, free=True)
