@@ -11,8 +11,10 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from caesura.engine.mailbox import mailbox_of
 from caesura.engine.pool import POOL
 from caesura.errors import StaleHead
 from caesura.ports import Append, Store
@@ -259,10 +261,9 @@ class Courier:
 
 def _tell(waiting: Sequence[asyncio.Future[None]]) -> None:
     for future in waiting:
-        try:
-            future.get_loop().call_soon_threadsafe(_resolve, future)
-        except RuntimeError:
-            continue  # its loop was closed meanwhile: nobody waits any more
+        loop = future.get_loop()
+        if not loop.is_closed():
+            mailbox_of(loop).post(loop, partial(_resolve, future))
 
 
 def _resolve(future: asyncio.Future[None]) -> None:

@@ -12,6 +12,7 @@ from contextvars import Context
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from caesura.engine.crowds import AsyncJob, Crowd, TaskCrowd, ThreadCrowd
+from caesura.engine.mailbox import mailbox_of
 from caesura.engine.pool import POOL
 from caesura.ports import Clock, Take
 
@@ -225,28 +226,30 @@ def in_thread(function: Callable[[], Any]) -> asyncio.Future[Any]:
 
     loop = asyncio.get_running_loop()
     future: asyncio.Future[Any] = loop.create_future()
-
-    def tell(value: Any, error: BaseException | None) -> None:
-        if future.done():
-            return
-        if isinstance(error, StopIteration):  # a future refuses to carry it
-            error = RuntimeError(f"the function raised {error!r}")
-        if error is not None:
-            future.set_exception(error)
-        else:
-            future.set_result(value)
+    box = mailbox_of(loop)
 
     def work() -> None:
         value, error = None, None
         try:
             value = function()
-        except BaseException as caught:
+        except BaseException as caught:  # noqa: BLE001 - the future carries it
             error = caught
         if not loop.is_closed():
-            loop.call_soon_threadsafe(tell, value, error)
+            box.post(loop, lambda: _tell(future, value, error))
 
     POOL.submit(work)
     return future
+
+
+def _tell(future: asyncio.Future[Any], value: Any, error: BaseException | None) -> None:
+    if future.done():
+        return
+    if isinstance(error, StopIteration):  # a future refuses to carry it
+        error = RuntimeError(f"the function raised {error!r}")
+    if error is not None:
+        future.set_exception(error)
+    else:
+        future.set_result(value)
 
 
 IN_PLACE: Performer = InPlace()
