@@ -1,4 +1,4 @@
-"""What tests about state and time are given: a graph of three steps, and its thread when it is done."""
+"""What tests about state and time are given: graphs of three steps, and their threads."""
 
 from __future__ import annotations
 

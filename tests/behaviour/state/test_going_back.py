@@ -189,7 +189,7 @@ class TestQuestions:
     def test_the_waiting_step_itself_is_the_head_and_keeps_its_question(self, app, waiting):
         asked = app.state(waiting).interrupts
         again = go_back(app, waiting, app.state(waiting))
-        assert again.interrupts == list(asked)
+        assert tuple(again.interrupts) == asked
         answered = go_back(app, waiting, app.state(waiting), Command(resume="yes"))
         assert answered["notes"] == ["draft", "good? yes", "ship"]
 
