@@ -59,6 +59,7 @@ class Desk(Protocol):
 class Courier:
     def __init__(self, store: Store, desk: Desk, lock: threading.Lock) -> None:
         self._store, self._desk, self._lock = store, desk, lock
+        self._is_at_once = store.instant
         self.broken: BaseException | None = None
         self.is_under_way = False
         self._landed = threading.Condition(lock)
@@ -102,9 +103,11 @@ class Courier:
                     self.check()
                     append = self._desk.draw_up(wish)
                     self.is_under_way = append is not None
+                    has_landed = append is not None and self._is_at_once and self._drop(append)
                 if append is None:
                     break
-                self._over(self._bring(append))
+                if not has_landed:
+                    self._over(self._bring(append))
             except BaseException as error:
                 # A thread that is being stopped may leave an append behind of which nobody knows.
                 if append is not None or not isinstance(error, Exception):
@@ -115,6 +118,20 @@ class Courier:
                 break
         if wish.durable:
             self.sync()
+
+    def _drop(self, append: Append) -> bool:
+        """For a store that needs no waiting: the lock is kept, and nobody has come meanwhile.
+
+        False when others have written to the log, and the append is to be put behind that.
+        """
+        try:
+            self._store.append(append)
+        except StaleHead:
+            return False
+        self._desk.has_landed(append)
+        self.note(append)
+        self.is_under_way = False
+        return True
 
     def _bring(self, append: Append) -> Append:
         while True:
