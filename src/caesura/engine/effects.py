@@ -204,7 +204,6 @@ def perform(effect: Effect, function: Callable[[], Any]) -> Any:
     context = copy_context()
     context.run(effect.enter)
     try:
-        call.ledger.check()
         call.ledger.commit()  # whatever it depends on must not be lost after it
         while True:
             attempts += 1
@@ -246,7 +245,6 @@ async def perform_on_loop(effect: Effect, make: Callable[[], Coroutine[Any, Any,
     """The same on the running loop."""
     call, attempts = effect.scope.work.call, 0
     try:
-        call.ledger.check()
         if call.ledger.is_behind:
             await call.ledger.commit_on_loop()
         while True:

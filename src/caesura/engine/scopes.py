@@ -184,8 +184,14 @@ class Scope:
                 for record in self._pass.unmatched.get(name, ()):
                     if not record.aside and record.fingerprint != fingerprint:
                         raise EffectChanged(name, recorded=record.shown, asked=shown)
+            self.work.call.ledger.begins("performs", name, shown)
             self._running += 1
             return use
+
+    def unclaimed(self) -> list[Recording]:
+        """Recorded effects that this pass has not asked for."""
+        with self._lock:
+            return [record for records in self._pass.unmatched.values() for record in records]
 
     def record(self, effect: Recorded) -> None:
         """Write down what an effect gave. What cannot be written is written down as lost."""
@@ -322,6 +328,8 @@ class Scope:
             run = self._pass.entered.get(key)
             if run is None and self.waits:
                 raise self._suspend()
+            if run is None:
+                self.work.call.ledger.begins("calls graph", name)
             return key, run
 
     def wait_for_child(self) -> Suspended:

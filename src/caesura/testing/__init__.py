@@ -19,6 +19,10 @@ if TYPE_CHECKING:
         SeenQuestion as SeenQuestion,
         UnexpectedQuestion as UnexpectedQuestion,
     )
+    from caesura.testing.replays import (
+        aassert_replays as aassert_replays,
+        assert_replays as assert_replays,
+    )
 
 # One line a name: where it lives.
 _HOMES = {
@@ -30,6 +34,8 @@ _HOMES = {
     "SequentialIds": "caesura.testing.clock",
     "StoreContract": "caesura.testing.contract",
     "UnexpectedQuestion": "caesura.testing.people",
+    "aassert_replays": "caesura.testing.replays",
+    "assert_replays": "caesura.testing.replays",
 }
 
 

@@ -17,7 +17,7 @@ from typing import Any, Literal, NamedTuple
 from caesura import Command, MemoryStore, SqliteStore, once
 from caesura.core.decide import open_questions
 from caesura.engine.projections import rows_of
-from caesura.testing import Crash, CrashAfter, ManualClock
+from caesura.testing import Crash, CrashAfter, ManualClock, assert_replays
 
 Api = Literal["sync", "async"]
 THREAD = "t"
@@ -244,3 +244,4 @@ def assert_the_rows_are_those_of_the_log(story: Story, world: World, store: Any)
     row, questions = rows_of(graph, ledger)
     assert store.threads()[0].row == row
     assert {q.row.id: q.row for q in store.questions(thread=THREAD)} == questions
+    assert_replays(graph, THREAD)
