@@ -214,6 +214,10 @@ class Ledger:
             if self.epoch is None and self._was_held:
                 raise LeaseLost(self.thread, epoch=0, current=-1)
 
+    def begins(self, what: str, name: str, shown: str = "") -> None:
+        """Something begins that is not in the log; refused once nothing can be written."""
+        self.check()
+
     def lose_lease(self, epoch: int) -> None:
         """Somebody else runs the thread now: whatever begins here is refused."""
         if self._courier is not None and self._held == epoch:
