@@ -156,7 +156,13 @@ class RecordedError(CaesuraError):
 
 
 class ParentCommand(CaesuraError):
-    """A `Command(graph=Command.PARENT)` reached the outermost graph."""
+    """A `Command(graph=Command.PARENT)` reached the outermost graph; it is `args[0]`."""
+
+    def __str__(self) -> str:
+        return (
+            f"A node returned {self.args[0]!r} for the graph around its own, and there is none. Run "
+            f"this graph as a node of another one, or leave graph=Command.PARENT out."
+        )
 
 
 class GraphDrained(CaesuraError):
@@ -230,8 +236,8 @@ class NodeVanished(Conflict):
         self.thread, self.node, self.known = thread, node, tuple(known)
         hint = nearest(node, known, "")
         super().__init__(
-            f"Thread {thread!r} waits in node {node!r}, which this graph no longer has. {hint} Put "
-            f"the node back under its old name, or move the thread on with graph.update_state("
+            f"Thread {thread!r} waits in node {node!r}, which this graph no longer has. "
+            f"{hint}{' ' if hint else ''}Put the node back under its old name, or move the thread on with graph.update_state("
             f"thread, None, as_node=...)."
         )
 

@@ -113,15 +113,17 @@ def _namespace() -> str:
 
 def _start_of(pid: int) -> str | None:
     """When a process started, as this system says it; "ended" for a zombie; None: cannot tell."""
-    if sys.platform.startswith("linux"):
-        try:
-            with open(f"/proc/{pid}/stat", "rb") as file:
-                # The name in brackets may itself hold brackets and spaces.
-                fields = file.read().rpartition(b")")[2].split()
-        except OSError:
-            return None
-        return "ended" if fields[0] in (b"Z", b"X", b"x") else fields[19].decode()
-    return _start_by_ps(pid)
+    return _start_by_proc(pid) if os.path.isdir("/proc/self") else _start_by_ps(pid)
+
+
+def _start_by_proc(pid: int) -> str | None:
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            # The name in brackets may itself hold brackets and spaces.
+            fields = file.read().rpartition(b")")[2].split()
+    except OSError:
+        return None
+    return "ended" if fields[0] in (b"Z", b"X", b"x") else fields[19].decode()
 
 
 def _start_by_ps(pid: int) -> str | None:

@@ -146,6 +146,13 @@ def _overwritten_twice(key: str) -> InvalidUpdateError:
     )
 
 
+def tracked(state: StateSpec, writes: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """What of them goes into the log: keys that are never recorded live in memory only."""
+    if not state.untracked:
+        return list(writes)
+    return [{k: v for k, v in write.items() if k not in state.untracked} for write in writes]
+
+
 # ------------------------------------------------------------------------------------- reading
 def _no_ids() -> str:
     raise Defect("An update needs a fresh id, and its reader was given no way to make one.")

@@ -17,12 +17,14 @@ from caesura.core.decide import open_questions
 from caesura.core.events import Answered, Expired
 from caesura.core.history import find_question
 from caesura.core.view import Asking, ThreadView
-from caesura.engine.answers_schema import check, plain
+from caesura.engine.answers_schema import check, json_schema_of, plain
 from caesura.engine.ledger import Ledger
 from caesura.errors import (
     AlreadyAnswered,
     AmbiguousAnswer,
+    AuthoringError,
     InvalidAnswer,
+    MissingExtra,
     NotFound,
     QuestionClosed,
     QuestionExpired,
@@ -83,11 +85,21 @@ def _the_only(view: ThreadView, open_ids: list[str], overdue: list[str], value: 
             f"This thread asks nothing, so {_short(value)} answers no question. Look at "
             f"get_state(thread).interrupts for what is open."
         )
-    shown = ", ".join(f"{q} ({_short(_payload(view, q))})" for q in open_ids)
+    names = _names_of(view, open_ids)
+    shown = ", ".join(f"{n!r} ({_short(_payload(view, q))})" for q, n in names.items())
     raise AmbiguousAnswer(
         f"{SEVERAL}Open are {shown}. Say which ones {_short(value)} is for: "
-        f"Command(resume={{{open_ids[0]!r}: ...}})."
+        f"Command(resume={{{names[open_ids[0]]!r}: ...}})."
     )
+
+
+def _names_of(view: ThreadView, open_ids: list[str]) -> dict[str, str]:
+    """How people can name open questions: by their keys, where these tell them apart."""
+    keys = {
+        q: found.question.key for q in open_ids if (found := find_question(view, q)) is not None
+    }
+    once = {key for key in keys.values() if key and list(keys.values()).count(key) == 1}
+    return {q: key if (key := keys.get(q)) in once and key is not None else q for q in open_ids}
 
 
 # --------------------------------------------------------------------------------- maps of answers
@@ -105,7 +117,9 @@ def _by_name(
         return _by_key(keys, open_ids, given, wrapped=wrapped)
     unknown = [n for n in given if n not in keys and not _is_of_thread(ledger, n)]
     if not unknown:
-        return {q: v for n, v in given.items() for q in (keys[n] if n in keys else [n])}
+        return {q: v for n, v in given.items() for q in keys.get(n, [n])}
+    for name in unknown:
+        _refuse_closed_key(view, name)
     if wrapped:
         raise UnknownQuestion(
             unknown,
@@ -114,6 +128,14 @@ def _by_name(
             + (f"Open are {_listed(open_ids)}." if open_ids else "Nothing is open."),
         )
     return None
+
+
+def _refuse_closed_key(view: ThreadView, name: str) -> None:
+    """Say so when a name is the key of a question that somebody has closed."""
+    for journal in view.journals.values():
+        for asking in journal.questions:
+            if asking.question.key == name and asking.status in ("answered", "expired"):
+                _refuse_closed(asking)
 
 
 def _by_key(
@@ -154,9 +176,30 @@ def _answer(ledger: Ledger, question: str, value: Any, by: str | None) -> Answer
     schema = asking.question.schema
     if schema is not None:
         value = plain(value)
-        if problems := check(schema, value):
+        if problems := _problems(ledger, schema, value):
             raise InvalidAnswer(question, problems)
     return Answered(question, value, by)
+
+
+def _problems(ledger: Ledger, schema: dict[str, Any], value: Any) -> list[str]:
+    try:
+        return check(schema, value)
+    except MissingExtra:
+        # Without a library for JSON Schema, the class that the schema was made of can tell as well.
+        known = _class_of(ledger, schema)
+        if known is None:
+            raise
+        return check(known, value)
+
+
+def _class_of(ledger: Ledger, schema: dict[str, Any]) -> Any:
+    for cls in (bool, int, float, str, *ledger.codec.registry.classes()):
+        try:
+            if json_schema_of(cls) == schema:
+                return cls
+        except AuthoringError:
+            continue
+    return None
 
 
 def answer_to(ledger: Ledger, question: str, value: Any, by: str | None) -> Answered:

@@ -1,8 +1,8 @@
 """A compiled graph: what programs call. Everything comes in a sync and an async form.
 
-Promises: each method is one coroutine of the engine, carried out in place or on the caller's loop;
-the two forms behave the same. Called inside of a node, a graph is a child run of that node's thread,
-unless another thread is named.
+Promises: each method is one coroutine of the engine, carried out in place or on the caller's
+loop; the two forms behave the same. Called inside of a node, a graph is a child run of that node's
+thread, unless another thread is named.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from caesura.engine.scopes import Scope
 from caesura.engine.settings import read_settings
 from caesura.engine.streaming import streamed, streamed_on_loop
 from caesura.engine.threads import Threads
-from caesura.errors import NeedsCheckpointer
+from caesura.errors import InvalidCall, NeedsCheckpointer
 
 if TYPE_CHECKING:
     from caesura.core.draw import Drawing
@@ -44,6 +44,11 @@ class CompiledGraph(Threads):
         settings: dict[str, Any] | None = None,
         codec: Codec | None = None,
     ) -> None:
+        if not isinstance(checkpointer, bool | None) and not hasattr(checkpointer, "append_soon"):
+            raise InvalidCall(
+                f"checkpointer={checkpointer!r} is no store. Give one that is open, for example "
+                f"SqliteStore('app.db') or MemoryStore()."
+            )
         self.plan = plan
         self.name = plan.name
         self.keeps_memory = checkpointer is True
@@ -123,7 +128,7 @@ class CompiledGraph(Threads):
     def stream(
         self, input: Any, config: dict[str, Any] | None = None, **options: Any
     ) -> Iterator[Any]:
-        """Run, and yield what happens as it happens. Closing the iterator stops at the next boundary.
+        """Run, and yield what happens as it happens. Closing it stops at the next boundary.
 
         `stream_mode` is one of "values", "updates", "custom", "messages", "tasks", "checkpoints",
         "debug", or a list of them; `subgraphs=True` adds the graphs inside.
@@ -217,7 +222,8 @@ class CompiledGraph(Threads):
                 await performer.commit(scope.work.call.ledger)
             return output
         if order.stream is not None:
-            work = await order.run(performer)
+            order.stream.has_reader = False
+            await order.run(performer)
             chunks = order.stream.take()
             return (
                 chunks if order.stream.modes != {"values"} or order.stream.has_many else chunks[-1]

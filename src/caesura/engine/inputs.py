@@ -24,7 +24,15 @@ from caesura.core.events import (
     Withdrawn,
 )
 from caesura.core.parts import Target
-from caesura.core.state import check_input, known_values, read_input, read_updates, start_values
+from caesura.core.state import (
+    apply_writes,
+    check_input,
+    known_values,
+    read_input,
+    read_updates,
+    start_values,
+    tracked,
+)
 from caesura.engine.answers import answers_in, close_overdue
 from caesura.engine.calls import reducers_of
 from caesura.engine.returns import targets
@@ -102,6 +110,13 @@ def start_event(plan: Plan, value: Any, new_id: Callable[[], str], **more: Any) 
     return Started(0, writes, first.next, first.joins, first.deferred, **more)
 
 
+def applied(plan: Plan, values: dict[str, Any], writes: list[dict[str, Any]]) -> dict[str, Any]:
+    """The state with these writes in it."""
+    after = {**start_values(plan.state), **values}
+    apply_writes(plan.state, after, writes)
+    return after
+
+
 def keys_of(start: Started) -> frozenset[str]:
     """What an input wrote."""
     return frozenset(key for write in start.writes for key in write)
@@ -132,7 +147,9 @@ def _input(call: Call, wish: Wish) -> bool:
     run = view.runs.get(0)
     call.began, call.input_wrote = "input", keys_of(start)
     call.before_input = (values, view.steps, run.step if run is not None else None)
-    ledger.stage(start)
+    given, start.writes = start.writes, tracked(plan.state, start.writes)
+    ledger.stage(start, prepared=applied(plan, values, given) if start.next is not None else None)
+    view.runs[0].tasks[0].writes = given if start.next is None else view.runs[0].tasks[0].writes
     _forget_lost_keys(call)
     return True
 
@@ -242,7 +259,7 @@ def _command(call: Call, wish: Wish, command: Command[Any]) -> bool:
 
 
 def _first_command(call: Call, wish: Wish, command: Command[Any]) -> bool:
-    """A command without an answer begins a thread: its update is the input, its goto comes beside."""
+    """A command without an answer begins a thread: its update is the input."""
     start = start_event(call.graph.plan, {}, call.ids.new)
     start.writes = _writes_of(call, command)
     start.next = [*(start.next or ()), *_goto_of(call, command)]

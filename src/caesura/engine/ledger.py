@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from caesura.core.decide import status_of
 from caesura.core.events import Entered, Event, Recorded, Started
 from caesura.core.history import Fold
-from caesura.core.state import apply_writes, start_values
+from caesura.core.state import apply_writes, start_values, tracked
 from caesura.core.view import ThreadView
 from caesura.engine.closings import Closings, foreign_events
 from caesura.engine.codec import Codec
@@ -121,6 +121,7 @@ class Ledger:
                 kept = self.view.kept.get(entered.space, {}) if entered.keeps else {}
                 prepared = {**start_values(plan.state), **kept}
                 apply_writes(plan.state, prepared, started.writes)
+            started.writes = tracked(plan.state, started.writes)
             self.family.learn(run, plan)
             self._stage((entered, started), prepared)
             return run

@@ -9,13 +9,14 @@ Called by the facade's calls and by `engine.children`.
 from __future__ import annotations
 
 import logging
+from functools import partial
 from typing import TYPE_CHECKING
 
 from caesura.core.control import START
 from caesura.core.decide import Ended, held_by, is_finished, is_runnable, plan_next
 from caesura.core.events import Done, Failed, Held, Stepped, Stopped
 from caesura.core.parts import Handling
-from caesura.core.state import apply_writes
+from caesura.core.state import apply_writes, tracked
 from caesura.engine.chunks import Chunks
 from caesura.engine.failures import describe, rebuild
 from caesura.engine.tasks import Ending, run_task
@@ -134,7 +135,7 @@ def _settle_only(work: Work, ending: Ending, chunks: Chunks | None) -> Ending | 
 
 
 async def _run_side_by_side(work: Work, todo: list[int], chunks: Chunks | None) -> None:
-    jobs = [lambda i=i: run_task(work, i) for i in todo]  # type: ignore[misc]
+    jobs = [partial(run_task, work, index) for index in todo]
     crowd = work.performer.crowd(jobs, work.call.most_at_once)
     if chunks is not None:
         chunks.listen(crowd)
@@ -180,7 +181,12 @@ def _settle(work: Work, index: int, ending: Ending, chunks: Chunks | None) -> En
     if ending.writes is not None and (task.writes is None or ending.goto is not None):
         commanded = ending.commanded if ending.goto is None else None
         done = Done(
-            run.step, index, _tracked(work, ending.writes), ending.goto, ending.handled, commanded
+            run.step,
+            index,
+            tracked(work.plan.state, ending.writes),
+            ending.goto,
+            ending.handled,
+            commanded,
         )
         try:
             ledger.stage(done)
@@ -206,13 +212,6 @@ def _settle(work: Work, index: int, ending: Ending, chunks: Chunks | None) -> En
     if chunks is not None:
         chunks.task_ends(index, ending)
     return ending
-
-
-def _tracked(work: Work, writes: Writes) -> Writes:
-    untracked = work.plan.state.untracked
-    if not untracked:
-        return writes
-    return [{k: v for k, v in write.items() if k not in untracked} for write in writes]
 
 
 def _restore_untracked(work: Work, task: TaskView, writes: Writes) -> None:
@@ -248,7 +247,7 @@ def _complete(work: Work, run: RunView, only: Ending | None) -> None:
         _step_failed(work, run, error)
         raise
     planning = plan_next(plan, run.joins, run.deferred, ended)
-    inline = _tracked(work, writes) if only is not None else None
+    inline = tracked(work.plan.state, writes) if only is not None else None
     event = Stepped(run.id, planning.next, inline, planning.joins, planning.deferred)
     try:
         ledger.stage(event, prepared=values)

@@ -16,7 +16,7 @@ from caesura.engine.inputs import Wish
 from caesura.engine.scopes import SCOPE, Scope
 from caesura.engine.settings import Settings
 from caesura.engine.stream import Stream
-from caesura.errors import InvalidCall, UnknownNode, nearest
+from caesura.errors import InvalidCall, UnknownNode, Unsupported, nearest
 
 if TYPE_CHECKING:
     from caesura.engine.compiled import CompiledGraph
@@ -38,8 +38,12 @@ class Order:
     ) -> None:
         unknown = sorted(set(options) - _OPTIONS)
         if unknown:
-            hint = nearest(unknown[0], _OPTIONS, f"There are {', '.join(sorted(_OPTIONS))}.")
+            known = sorted({*_OPTIONS, "thread"})
+            hint = nearest(unknown[0], known, f"There are {', '.join(known)}.")
+            if unknown[0] == "thread_id":
+                hint = "Write thread='...'."
             raise TypeError(f"invoke() got an unexpected option {unknown[0]!r}. {hint}")
+        _refuse_out_of_scope(options)
         self.graph, self.value, self.settings = graph, value, settings
         self.context = options.get("context")
         self.output_keys = options.get("output_keys")
@@ -109,6 +113,16 @@ class Order:
             call.watch = Tokens(self.stream)
         wish = Wish(self.value, self.before, self.after, self.request_id, self.settings.step)
         return await run_call(call, wish, performer, self.on_busy)
+
+
+def _refuse_out_of_scope(options: dict[str, Any]) -> None:
+    if options.get("version") not in (None, "v1"):
+        raise Unsupported(
+            f"version={options['version']!r} is out of scope: a call gives a mapping with "
+            f"`.interrupts`, a stream plain chunks. Leave it out."
+        )
+    if options.get("print_mode"):
+        raise Unsupported("print_mode is out of scope: print what stream(...) yields.")
 
 
 def _context(schema: Any, given: Any) -> Any:

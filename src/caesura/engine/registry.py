@@ -107,6 +107,10 @@ class Registry:
         for field in _annotations_of(annotation):
             self.learn(field, replace=replace)
 
+    def classes(self) -> list[type]:
+        """Everything that is registered and belongs to the program."""
+        return [kind.cls for kind in list(self._by_name.values())]
+
     def kind_of(self, cls: type) -> Kind | None:
         """How values of exactly this class are written; None: they may not be."""
         kind = self._by_class.get(cls)

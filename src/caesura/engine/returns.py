@@ -115,7 +115,7 @@ def read_routed(plan: Plan, node: str, branch: Branch, value: Any) -> list[Targe
                 one = branch.targets[one]
             except (KeyError, TypeError):
                 raise UnknownNode(
-                    repr(one), where=where, known=[repr(k) for k in branch.targets], verb="returned"
+                    str(one), where=where, known=[str(k) for k in branch.targets], verb="returned"
                 ) from None
         if one is None:
             raise UnknownNode("None", where=where, known=tuple(plan.nodes), verb="returned")

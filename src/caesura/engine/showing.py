@@ -51,7 +51,8 @@ def result_of(writes: Sequence[Mapping[str, Any]] | None) -> Any:
         for key, value in write.items():
             found.setdefault(key, []).append(value)
     result = {k: v[0] if len(v) == 1 else {"$writes": v} for k, v in found.items()}
-    return result[ROOT] if set(result) == {ROOT} else result
+    bare = ROOT if ROOT in result else START if set(result) == {START} else None
+    return result[bare] if bare is not None else result
 
 
 def error_in(task: TaskView, earlier: ErrorInfo | None = None) -> Exception | None:

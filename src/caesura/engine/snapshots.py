@@ -89,7 +89,7 @@ class Album:
                 apply_writes(plan.state, values, writes)
         namespace, parents = place_of(view, run)
         tasks = tuple(self._task(plan, run, i, namespace, subgraphs) for i in range(len(run.tasks)))
-        waiting = [t for t in run.tasks if not is_finished(t) and not is_ended(t)]
+        waiting = [t for t in run.tasks if not is_finished(t)]
         return StateSnapshot(
             values=shown(plan, values),
             next=tuple(t.node for t in waiting),
@@ -213,7 +213,7 @@ class Album:
             error=error_in(task, entry.failed.get(index)),
             interrupts=tuple(interrupt_of(q) for q in entry.asked.get(index, ())),
             state=state,
-            result=result_of(task.writes) if task.writes is not None else None,
+            result=None if task.writes is None or task.handled else result_of(task.writes),
         )
 
     # ------------------------------------------------------------------------------------ its parts

@@ -45,6 +45,7 @@ class Stream:
         self.has_many = not isinstance(modes, str)
         self.subgraphs, self.output_keys = subgraphs, output_keys
         self.is_closed = False
+        self.has_reader = True  # False: the chunks are collected until the run is over
         self.crowd: Crowd | None = None  # the running tasks, which a chunk from among them wakes
         self._chunks: deque[Any] = deque()
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -88,7 +89,7 @@ class Stream:
 
     async def hand_over(self) -> None:
         """Let the reader take what has come, if there is any."""
-        if not self._chunks or self.is_closed:
+        if not self._chunks or self.is_closed or not self.has_reader:
             return
         if self._loop is None:
             await Handover()
