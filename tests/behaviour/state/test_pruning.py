@@ -6,9 +6,10 @@ from datetime import timedelta
 
 import pytest
 
-from caesura import StateGraph, once
+from caesura import START, StateGraph, interrupt, once
 from caesura.errors import AuthoringError, ThreadBusy, UnknownStep, UnknownThread
-from tests.behaviour.state.words import before, id_of, saying, told
+from tests.behaviour.both import Story
+from tests.behaviour.state.words import asking, before, id_of, saying, told
 
 
 def prune(app, graph, thread: str | None = "t", **options):
@@ -88,8 +89,6 @@ def test_a_waiting_thread_can_still_be_answered(app, waiting):
 
 
 def test_effects_of_a_waiting_node_are_not_repeated(app, till):
-    from caesura import interrupt
-
     def pay(state):
         return {"notes": [once(till.charge, 5), interrupt("good?")]}
 
@@ -101,10 +100,6 @@ def test_effects_of_a_waiting_node_are_not_repeated(app, till):
 
 
 def test_a_thread_that_waits_in_a_child_can_be_pruned(app):
-    from caesura import START
-    from tests.behaviour.both import Story
-    from tests.behaviour.state.words import asking
-
     child = StateGraph(Story).add_node(asking("good?")).add_edge(START, "review")
     builder = StateGraph(Story).add_node(saying("a")).add_node("child", child.compile(name="child"))
     graph = app.compile(builder.add_edge(START, "a").add_edge("a", "child"))
