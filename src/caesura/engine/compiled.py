@@ -56,6 +56,7 @@ class CompiledGraph(Threads):
         self.store: Store | None = None if isinstance(checkpointer, bool) else checkpointer
         self.settings = settings or {}
         self.step_timeout: float | None = None
+        self.debug = False  # True: nodes that change the state in place are told so
         self._checkpointer, self._types = checkpointer, types
         limit = self.store.max_bytes if self.store is not None else None
         self.codec = codec or Codec(Registry(plan.types, types), limit)
@@ -87,7 +88,7 @@ class CompiledGraph(Threads):
         twin = type(self)(
             self.plan, self._checkpointer, types=self._types, settings=merged, codec=self.codec
         )
-        twin.step_timeout = self.step_timeout
+        twin.step_timeout, twin.debug = self.step_timeout, self.debug
         return twin
 
     def get_graph(self, config: Any = None, *, xray: bool | int = False) -> Drawing:

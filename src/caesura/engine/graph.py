@@ -34,15 +34,17 @@ class StateGraph(GraphBuilder):
     ) -> CompiledGraph:
         """Validate the graph and make it runnable.
 
-        `checkpointer` is the store that keeps its threads; True gives a subgraph a memory of its own,
-        False none at all. `strict` refuses updates with keys that the state lacks. `types` are
+        `checkpointer` is the store that keeps its threads; True gives a subgraph a memory of its
+        own, False none at all. `strict` refuses updates with keys that the state lacks. `types` are
         classes that may be written to the log beside those that the graph's annotations mention.
+        `debug` looks after every node whether it has changed the state in place, which costs time.
         """
         for what, given in (("cache", cache), ("store", store), ("transformers", transformers)):
             if given is not None:
                 raise Unsupported(
-                    f"compile({what}=...) is out of scope. Leave it out; values that outlive a thread "
-                    f"belong in your own database, results that must not be computed twice in once()."
+                    f"compile({what}=...) is out of scope. Leave it out; values that outlive a "
+                    f"thread belong in your own database, results that must not be computed twice "
+                    f"in once()."
                 )
         types = tuple(types)
         plan = self.freeze(
@@ -52,4 +54,6 @@ class StateGraph(GraphBuilder):
             strict=strict,
             types=tuple(t[0] if isinstance(t, tuple) else t for t in types),
         )
-        return CompiledGraph(plan, checkpointer, types=types)
+        graph = CompiledGraph(plan, checkpointer, types=types)
+        graph.debug = debug
+        return graph

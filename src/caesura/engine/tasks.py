@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from caesura.core.plan import Branch, Node
     from caesura.core.view import TaskView
     from caesura.engine.calls import Work
+    from caesura.engine.mutations import StateWatch
 
 _log = logging.getLogger("caesura")
 
@@ -205,7 +206,19 @@ def _pass(scope: Scope, node: Node, task: TaskView) -> Any:
     """A pass of a node that the short way is open to."""
     kwargs = injected(node.inject, scope, task) if node.inject else {}
     args = (_view(scope, node, task),) if node.takes_state else ()
-    return call_in_place(scope, node.action, args, kwargs)
+    watch = _watch(scope)
+    value = call_in_place(scope, node.action, args, kwargs)
+    if watch is not None:
+        watch.check()
+    return value
+
+
+def _watch(scope: Scope) -> StateWatch | None:
+    if not scope.work.call.graph.debug:
+        return None
+    from caesura.engine.mutations import StateWatch
+
+    return StateWatch(scope)
 
 
 def _view(scope: Scope, node: Node, task: TaskView) -> Any:
@@ -221,7 +234,8 @@ async def _call_node(scope: Scope, node: Node, task: TaskView) -> Any:
 
         return await call_child(scope, node.action, view, scope.work.performer)
     kwargs = injected(node.inject, scope, task) if node.inject else {}
-    return await call_anywhere(
+    watch = _watch(scope)
+    value = await call_anywhere(
         scope,
         node.action,
         (view,) if node.takes_state else (),
@@ -229,6 +243,9 @@ async def _call_node(scope: Scope, node: Node, task: TaskView) -> Any:
         is_async=node.is_async,
         patience=_patience(scope, node, task),
     )
+    if watch is not None:
+        watch.check()
+    return value
 
 
 def _is_plain(work: Work, node: Node, task: TaskView) -> bool:
