@@ -8,7 +8,9 @@ Called by `engine.loop` and by everything that shows what would happen next.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, NamedTuple
+from typing import Literal
+
+from msgspec import Struct
 
 from caesura.core.control import END, START
 from caesura.core.history import journal_key
@@ -19,7 +21,7 @@ from caesura.core.view import RunView, TaskView, ThreadView
 Names = frozenset[str] | Literal["*"]
 
 
-class Ended(NamedTuple):
+class Ended(Struct, frozen=True):
     """A finished task, as far as planning cares."""
 
     node: str
@@ -27,7 +29,7 @@ class Ended(NamedTuple):
     handling: Handling | None = None  # it failed; only its error handler goes on
 
 
-class Planning(NamedTuple):
+class Planning(Struct, frozen=True):
     """The tasks of the next step, and what still waits to be complete."""
 
     next: list[Planned]
@@ -101,7 +103,7 @@ def plan_first(plan: Plan) -> Planning:
     return plan_next(plan, {}, (), (Ended(START, ()),))
 
 
-# ------------------------------------------------------------------------------------- breakpoints
+# ------------------------------------------------------------------------- what holds a step
 def breakpoints(compiled: Names, *given: Sequence[str]) -> Names:
     """All names that hold, of the graph, the call and the thread together."""
     if not any(given):
@@ -192,10 +194,9 @@ def status_of(view: ThreadView) -> Status:
 
 def open_questions(view: ThreadView) -> list[str]:
     """Ids of the questions that wait for an answer, oldest first."""
-    found = []
+    found: list[str] = []
     for question, key in view.questions.items():
         journal = view.journals.get(key)
-        for asking in journal.questions if journal else ():
-            if asking.question.id == question and asking.status == "open":
-                found.append(question)
+        asked = journal.questions if journal else ()
+        found += [question for a in asked if a.question.id == question and a.status == "open"]
     return found

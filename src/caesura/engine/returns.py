@@ -7,7 +7,9 @@ with the node's name. Called by `engine.tasks` and by updates from outside.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+from typing import Any
+
+from msgspec import Struct
 
 from caesura.core.control import END, Command, Send
 from caesura.core.parts import Sent, Target
@@ -20,7 +22,7 @@ Writes = list[dict[str, Any]]
 NewId = Callable[[], str]
 
 
-class Returned(NamedTuple):
+class Returned(Struct, frozen=True):
     """A node's result, taken apart."""
 
     writes: Writes
@@ -67,8 +69,8 @@ def read_command(plan: Plan, node: str, command: Command[Any], new_id: NewId) ->
         raise ParentCommand(command)
     if command.graph is not None:
         raise InvalidUpdateError(
-            f"Node {node!r} returned Command(graph={command.graph!r}). Use Command.PARENT, or leave "
-            f"graph out for the node's own graph."
+            f"Node {node!r} returned Command(graph={command.graph!r}). Use Command.PARENT, or "
+            f"leave graph out for the node's own graph."
         )
     where = f"Command(goto=...) of node {node!r}"
     writes = read_updates(plan.state, command.update, f"node {node!r}", new_id=new_id)

@@ -11,7 +11,10 @@ from __future__ import annotations
 import logging
 import threading
 from contextvars import copy_context
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from caesura.core.events import Reread, Retried
 from caesura.core.history import journal_key
@@ -36,7 +39,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger("caesura")
 
 
-class Ending(NamedTuple):
+class Ending(Struct, frozen=True):
     """What became of a task in this call."""
 
     writes: Writes | None = None  # None: its node has not finished
@@ -315,10 +318,10 @@ def _unfinished(
         _pause(scope, task)
         return ending
     if isinstance(error, ParentCommand):
-        return ending._replace(leaves=error)
+        return replace(ending, leaves=error)
     assert isinstance(error, Exception)
     scope.stage_questions()
-    return ending._replace(error=error)
+    return replace(ending, error=error)
 
 
 def _ask_in_place(
