@@ -160,8 +160,8 @@ class ParentCommand(CaesuraError):
 
     def __str__(self) -> str:
         return (
-            f"A node returned {self.args[0]!r} for the graph around its own, and there is none. Run "
-            f"this graph as a node of another one, or leave graph=Command.PARENT out."
+            f"A node returned {self.args[0]!r} for the graph around its own, and there is none. "
+            f"Run this graph as a node of another one, or leave graph=Command.PARENT out."
         )
 
 
@@ -191,7 +191,8 @@ class StaleHead(Conflict):
     def __init__(self, thread: str, *, expected: int, head: int) -> None:
         self.thread, self.expected, self.head = thread, expected, head
         super().__init__(
-            f"Thread {thread!r} is at {head}, not at {expected}: somebody else wrote. Read it again."
+            f"Thread {thread!r} is at {head}, not at {expected}: somebody else wrote. Read it "
+            f"again."
         )
 
 
@@ -201,8 +202,8 @@ class LeaseLost(Conflict):
     def __init__(self, thread: str, *, epoch: int, current: int) -> None:
         self.thread, self.epoch, self.current = thread, epoch, current
         super().__init__(
-            f"Another process has taken over thread {thread!r} (epoch {current}, ours was {epoch}). "
-            f"Nothing of this run was written after that."
+            f"Another process has taken over thread {thread!r} (epoch {current}, ours was "
+            f"{epoch}). Nothing of this run was written after that."
         )
 
 
@@ -212,8 +213,8 @@ class GraphMismatch(Conflict):
     def __init__(self, thread: str, *, recorded: str, given: str) -> None:
         self.thread, self.recorded, self.given = thread, recorded, given
         super().__init__(
-            f"Thread {thread!r} was started by graph {recorded!r}, not by {given!r}. Use that graph, "
-            f"another thread, or graph.adopt({thread!r}) to hand the thread over on purpose."
+            f"Thread {thread!r} was started by graph {recorded!r}, not by {given!r}. Use that "
+            f"graph, another thread, or graph.adopt({thread!r}) to hand the thread over on purpose."
         )
 
 
@@ -224,8 +225,8 @@ class SchemaChanged(Conflict):
         self.thread, self.changed = thread, dict(changed)
         shown = ", ".join(f"{key!r} ({old} -> {new})" for key, (old, new) in changed.items())
         super().__init__(
-            f"Thread {thread!r} holds deltas written under other reducers: {shown}. Restore them, or "
-            f"call graph.adopt({thread!r}) to read the thread with today's reducers from now on."
+            f"Thread {thread!r} holds deltas written under other reducers: {shown}. Restore them, "
+            f"or call graph.adopt({thread!r}) to read the thread with today's reducers from now on."
         )
 
 
@@ -237,8 +238,8 @@ class NodeVanished(Conflict):
         hint = nearest(node, known, "")
         super().__init__(
             f"Thread {thread!r} waits in node {node!r}, which this graph no longer has. "
-            f"{hint}{' ' if hint else ''}Put the node back under its old name, or move the thread on with graph.update_state("
-            f"thread, None, as_node=...)."
+            f"{hint}{' ' if hint else ''}Put the node back under its old name, or move the thread "
+            f"on with graph.update_state(thread, None, as_node=...)."
         )
 
 
@@ -353,15 +354,16 @@ class UnknownEvent(UnknownFormat):
     def __init__(self, tag: int, known: int) -> None:
         super().__init__(known, known)
         self.tag = tag
-        self.args = (
+        message = (
             f"This log holds an event of kind {tag}, which this version (format {known}) does not "
             f"know: a newer one wrote it. Upgrade caesura here, or go on with the version that "
-            f"wrote it. Nothing was changed.",
+            f"wrote it. Nothing was changed."
         )
+        self.args = (message,)
 
 
 class StoreUnavailable(StoreTrouble):
-    """The file or the service behind a store does not do its part: full, missing, locked, foreign."""
+    """The file or service behind a store does not do its part: full, missing, locked, foreign."""
 
 
 class StoreMisconfigured(AuthoringError, ValueError):
@@ -384,4 +386,5 @@ class CorruptRecord(StoreTrouble):
 
 
 def _type_name(cls: type) -> str:
-    return cls.__qualname__ if cls.__module__ == "builtins" else f"{cls.__module__}.{cls.__qualname__}"
+    is_builtin = cls.__module__ == "builtins"
+    return cls.__qualname__ if is_builtin else f"{cls.__module__}.{cls.__qualname__}"

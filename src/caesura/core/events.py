@@ -55,7 +55,7 @@ class Started(Event, tag=2):
 
 
 class Stepped(Event, tag=3):
-    """A superstep is over; these tasks are next. `writes` is set when its one task had no `Done`."""
+    """A superstep is over; these tasks are next. `writes` are of its only task, without a `Done`."""
 
     VALUES = ("writes", "next")
     run: int
@@ -66,7 +66,7 @@ class Stepped(Event, tag=3):
 
 
 class Done(Event, tag=4):
-    """A task finished. `goto` None: its node's work is kept, its conditional edges have yet to run."""
+    """A task finished. `goto` None: its conditional edges have yet to run."""
 
     VALUES = ("writes", "goto", "commanded")
     step: int
@@ -80,7 +80,7 @@ class Done(Event, tag=4):
 
 
 class Leapt(Event, tag=5):
-    """Several finished supersteps in one entry (durability='exit'): the changed keys, as they ended."""
+    """Several finished supersteps in one entry (durability='exit'): what changed, as it ended."""
 
     VALUES = ("changed", "next")
     run: int
@@ -170,7 +170,7 @@ class Withdrawn(Event, tag=12):
 
 
 class Expired(Event, tag=13):
-    """A question's deadline passed; its default is the answer, or its task gets `QuestionExpired`."""
+    """Its deadline passed; the default is the answer, or the task gets `QuestionExpired`."""
 
     question: str
 

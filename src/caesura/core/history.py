@@ -238,7 +238,7 @@ class Fold:
     def expired(self, event: ev.Expired) -> None:
         self._close(event.question, "expired")
 
-    # --------------------------------------------------------------------------- failing, going back
+    # ------------------------------------------------------------------------ failing, going back
     def failed(self, event: ev.Failed) -> None:
         if event.index < 0:
             for run in self.view.runs.values():
@@ -340,7 +340,7 @@ class Fold:
                 for asking in journal.questions:
                     self.view.questions[asking.question.id] = f"{run.step}.{index}"
 
-    # -------------------------------------------------------------------------- holding and stopping
+    # ------------------------------------------------------------------------ holding and stopping
     def held(self, event: ev.Held) -> None:
         self.view.runs[event.run].held = event.where
 
@@ -394,7 +394,7 @@ def _planned_task(planned: Planned) -> TaskView:
 
 
 def carried_tasks(run: RunView) -> list[Planned]:
-    """The tasks at hand as a new step takes them over, with their journals and what they finished."""
+    """The tasks at hand as a new step takes them over: with journals and what they finished."""
     found: list[Planned] = []
     for index, task in enumerate(run.tasks):
         step, _, place = journal_key(run, index, task).partition(".")

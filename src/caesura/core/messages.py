@@ -29,7 +29,7 @@ def _langchain() -> Any:
         return None
 
 
-def RemoveMessage(id: str) -> Any:  # noqa: A002, N802 - named as the class that it stands for
+def RemoveMessage(id: str) -> Any:  # noqa: N802 - named as the class that it stands for
     """The request to remove the message with this id (`REMOVE_ALL_MESSAGES`: all before it)."""
     langchain = _langchain()
     return langchain.RemoveMessage(id=id) if langchain else {"role": "remove", "id": id}
@@ -43,7 +43,7 @@ def add_messages(
     left: Any = None,
     right: Any = None,
     *,
-    format: Format | None = None,  # noqa: A002 - the name that people know
+    format: Format | None = None,
 ) -> Any:
     """Merge messages into a list of messages; `add_messages(format=...)` makes a reducer of it.
 

@@ -59,8 +59,8 @@ async def run_call(call: Call, wish: Wish, performer: Performer, on_busy: OnBusy
     await call.end(performer)
     if call.drained and can_go_on(call.ledger.view, work.run) and work.run.tasks:
         raise GraphDrained(
-            f"Thread {call.ledger.thread!r} stopped at a step's end because it was asked to. It goes "
-            f"on with invoke(None, thread={call.ledger.thread!r})."
+            f"Thread {call.ledger.thread!r} stopped at a step's end because it was asked to. It "
+            f"goes on with invoke(None, thread={call.ledger.thread!r})."
         )
     return work
 

@@ -125,7 +125,7 @@ class Call:
             raise SchemaChanged(ledger.thread, changed)
 
     async def take(self, performer: Performer) -> bool:
-        """Write what was staged and take the lease with it; False when the thread has to be read again."""
+        """Take the lease with what was staged; False: the thread is to be read again."""
         ledger = self.ledger
         store = ledger.store
         if store is None:

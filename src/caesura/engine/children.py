@@ -1,8 +1,8 @@
 """A graph that is called inside another one: as a node, or by a function that runs in a node.
 
-Promises: a child is a run of the same log. A later pass of its caller finds it where it stands, with
-the input of its first pass; one that has finished gives its output again and runs nothing. A child
-that waits makes its caller wait, whatever the caller does with the pause.
+Promises: a child is a run of the same log. A later pass of its caller finds it where it stands,
+with the input of its first pass; one that has finished gives its output again and runs nothing. A
+child that waits makes its caller wait, whatever the caller does with the pause.
 Called by `engine.tasks` for nodes that are graphs, and by the facade for calls inside of nodes.
 """
 

@@ -255,7 +255,7 @@ class Chunks:
         self._debug(run.count, "checkpoint", payload)
 
     def _asked(self, index: int) -> tuple[dict[str, Any], ...]:
-        """What a task has asked and nobody took back, whether it was answered a moment ago or not."""
+        """What a task has asked and nobody took back, also what was answered a moment ago."""
         work = self._work
         run = work.run
         journal = work.call.ledger.view.journals.get(journal_key(run, index, run.tasks[index]))

@@ -59,7 +59,7 @@ def get_config() -> dict[str, Any]:
 
 
 def get_runtime(context_schema: Any = None) -> Runtime[Any]:
-    """The runtime, as nodes get it by their parameter `runtime`; the schema is for type checkers."""
+    """The runtime, as nodes get it by their parameter `runtime`; the schema is for readers."""
     return runtime_of(current_scope("get_runtime()"))
 
 

@@ -15,7 +15,7 @@ from caesura.core.view import RunView, ThreadView
 
 
 class Family:
-    """The plans of a thread's runs. Keeps what it found: parents forget their tasks, runs do not."""
+    """The plans of a thread's runs. Keeps what it found, as parents forget their tasks."""
 
     def __init__(self, root: Plan | None) -> None:
         self._root = root

@@ -1,7 +1,7 @@
 """The functional form: a plain function as a graph of one node.
 
-Promises: `once` and `interrupt` are all that such a function needs; it is called with the input, and
-what it returns is the result. `entrypoint` is the name that people know, with `previous` and
+Promises: `once` and `interrupt` are all that such a function needs; it is called with the input,
+and what it returns is the result. `entrypoint` is the name that people know, with `previous` and
 `entrypoint.final`; `workflow` is the same for a plain function.
 """
 
@@ -34,21 +34,38 @@ __all__ = ["entrypoint", "task", "workflow"]
 def workflow(function: Callable[..., Any], /) -> CompiledGraph: ...
 @overload
 def workflow(
-    *, checkpointer: Any = None, name: str | None = None, retry_policy: Any = None, timeout: Any = None,
-    context_schema: Any = None, types: Iterable[Any] = (),
+    *,
+    checkpointer: Any = None,
+    name: str | None = None,
+    retry_policy: Any = None,
+    timeout: Any = None,
+    context_schema: Any = None,
+    types: Iterable[Any] = (),
 ) -> Callable[[Callable[..., Any]], CompiledGraph]: ...
 
 
 def workflow(
-    function: Callable[..., Any] | None = None, /, *, checkpointer: Any = None, name: str | None = None,
-    retry_policy: Any = None, timeout: Any = None, context_schema: Any = None, types: Iterable[Any] = (),
+    function: Callable[..., Any] | None = None,
+    /,
+    *,
+    checkpointer: Any = None,
+    name: str | None = None,
+    retry_policy: Any = None,
+    timeout: Any = None,
+    context_schema: Any = None,
+    types: Iterable[Any] = (),
 ) -> Any:
     """Make a plain function durable: `@workflow(checkpointer=store)`, or `@workflow`."""
 
     def make(function: Callable[..., Any]) -> CompiledGraph:
         return _compiled(
-            function, checkpointer, name=name, retry=retry_policy, timeout=timeout,
-            context=context_schema, types=tuple(types),
+            function,
+            checkpointer,
+            name=name,
+            retry=retry_policy,
+            timeout=timeout,
+            context=context_schema,
+            types=tuple(types),
         )
 
     return make if function is None else make(function)
@@ -62,20 +79,31 @@ class Final(NamedTuple, Generic[R, S]):
 
 
 class entrypoint:  # noqa: N801 - the name that people know
-    """`@entrypoint(checkpointer=...)`: a function as a workflow with a memory of its last result."""
+    """`@entrypoint(checkpointer=...)`: a workflow with a memory of its last result."""
 
     final = Final
 
     def __init__(
-        self, checkpointer: Any = None, store: Any = None, cache: Any = None, context_schema: Any = None,
-        cache_policy: Any = None, retry_policy: Any = None, timeout: Any = None, *,
-        name: str | None = None, types: Iterable[Any] = (),
+        self,
+        checkpointer: Any = None,
+        store: Any = None,
+        cache: Any = None,
+        context_schema: Any = None,
+        cache_policy: Any = None,
+        retry_policy: Any = None,
+        timeout: Any = None,
+        *,
+        name: str | None = None,
+        types: Iterable[Any] = (),
     ) -> None:
         for what, given in (("store", store), ("cache", cache), ("cache_policy", cache_policy)):
             if given is not None:
                 raise Unsupported(f"entrypoint({what}=...) is out of scope. Leave it out.")
         self._options: dict[str, Any] = {
-            "name": name, "retry": retry_policy, "timeout": timeout, "context": context_schema,
+            "name": name,
+            "retry": retry_policy,
+            "timeout": timeout,
+            "context": context_schema,
             "types": tuple(types),
         }
         self._checkpointer = checkpointer
@@ -85,8 +113,14 @@ class entrypoint:  # noqa: N801 - the name that people know
 
 
 def _compiled(
-    function: Callable[..., Any], checkpointer: Any, *, name: str | None, retry: Any, timeout: Any,
-    context: Any, types: tuple[Any, ...],
+    function: Callable[..., Any],
+    checkpointer: Any,
+    *,
+    name: str | None,
+    retry: Any,
+    timeout: Any,
+    context: Any,
+    types: tuple[Any, ...],
 ) -> CompiledGraph:
     node = name_of(function) or "workflow"
     where = f"Workflow {node!r}"
@@ -102,9 +136,15 @@ def _compiled(
         context=context,
         nodes={
             node: Node(
-                name=node, action=_returning(function, callee.is_async), is_async=callee.is_async,
-                is_graph=False, takes_state=callee.takes_state, schema=given, inject=callee.inject,
-                retry=coerce_retry(retry, where), timeout=coerce_timeout(timeout, where),
+                name=node,
+                action=_returning(function, callee.is_async),
+                is_async=callee.is_async,
+                is_graph=False,
+                takes_state=callee.takes_state,
+                schema=given,
+                inject=callee.inject,
+                retry=coerce_retry(retry, where),
+                timeout=coerce_timeout(timeout, where),
             )
         },
         edges={START: (node,)},

@@ -26,13 +26,22 @@ from caesura.errors import Unsupported
 def task(function: Callable[..., Any], /) -> TaskFunction: ...
 @overload
 def task(
-    *, name: str | None = None, retry_policy: Any = None, cache_policy: Any = None, timeout: Any = None
+    *,
+    name: str | None = None,
+    retry_policy: Any = None,
+    cache_policy: Any = None,
+    timeout: Any = None,
 ) -> Callable[[Callable[..., Any]], TaskFunction]: ...
 
 
 def task(
-    function: Callable[..., Any] | None = None, /, *, name: str | None = None, retry_policy: Any = None,
-    cache_policy: Any = None, timeout: Any = None,
+    function: Callable[..., Any] | None = None,
+    /,
+    *,
+    name: str | None = None,
+    retry_policy: Any = None,
+    cache_policy: Any = None,
+    timeout: Any = None,
 ) -> Any:
     """Make a function a task: calling it starts it and gives a future."""
     if cache_policy is not None:
@@ -159,7 +168,7 @@ def _on_a_loop() -> bool:
 def _settle(future: Any, compute: Callable[[], Any]) -> None:
     try:
         value = compute()
-    except BaseException as error:
+    except BaseException as error:  # noqa: BLE001 - the future carries it
         future.set_exception(error)
     else:
         future.set_result(value)

@@ -22,6 +22,7 @@ class Leap:
     def __init__(self, run: int, untracked: frozenset[str], *, after_input: bool) -> None:
         self.run, self._untracked = run, untracked
         self._is_alone = after_input  # what the call has written so far is not to be shown
+        self._began: tuple[int, int, int | None] | None = None  # the time, the step, its parent
         self._steps = 0
         self._changed: dict[str, None] = {}
         self._last: Stepped | None = None
@@ -39,6 +40,8 @@ class Leap:
     def fold(self, fold: Fold, event: Any, prepared: dict[str, Any] | None) -> None:
         """Let the view go on without a record."""
         run = fold.view.runs[self.run]
+        if self._began is None:
+            self._began = fold.view.at, run.step, run.parent_step
         fold.prepared = prepared
         if type(event) is Done:
             fold.apply(fold.view.at, (event,))
@@ -54,11 +57,18 @@ class Leap:
         self._steps += 1
         self._last, self._done = event, []
 
-    def events(self, view: ThreadView) -> Sequence[Event]:
-        """What stands for all that was held back; from here on it counts as written."""
+    def events(self, view: ThreadView, now: int | None) -> Sequence[Event]:
+        """What stands for all that was held back; from here on it counts as written.
+
+        `now` is the time at which their record begins, or None if one has begun already. The view
+        is left as whoever reads these events will have it.
+        """
+        began_at, step, parent = self._began or (view.at, -1, None)
+        at = began_at if now is None else max(now, view.at)
         events: list[Event] = []
         if self._last is not None:
             run = view.runs[self.run]
+            run.made_at, run.parent_step = at, parent if self._is_alone else step
             changed = {k: run.values[k] for k in self._changed if k not in self._untracked}
             events.append(
                 Leapt(
@@ -75,4 +85,5 @@ class Leap:
             self._is_alone = True
         events += self._done
         self._steps, self._changed, self._last, self._done = 0, {}, None, []
+        self._began, view.at = None, at + len(events)
         return events

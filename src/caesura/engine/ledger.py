@@ -161,10 +161,11 @@ class Ledger:
         """What was held back becomes one entry. Called under the lock."""
         if self.leap is None or not self.leap.held:
             return
-        packed = [self.codec.pack(event) for event in self.leap.events(self.view)]
-        if not self._draft.events:
-            self.view.at = self._draft.at = max(self.clock.now(), self.view.at)
-        self.view.at += len(packed)
+        begins = not self._draft.events
+        events = self.leap.events(self.view, self.clock.now() if begins else None)
+        packed = [self.codec.pack(event) for event in events]
+        if begins:
+            self._draft.at = self.view.at - len(events)
         self._delta_bytes += self._draft.add(packed)
 
     def _before_record(self, first: Event) -> None:

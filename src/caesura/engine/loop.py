@@ -97,8 +97,8 @@ def _check_nodes(work: Work, run: RunView) -> None:
 def _too_many(work: Work) -> GraphRecursionError:
     return GraphRecursionError(
         f"Recursion limit of {work.budget} reached without hitting a stop condition: "
-        f"{', '.join(repr(t.node) for t in work.run.tasks)} would be next. What was done is kept: go "
-        f"on with invoke(None), or raise the limit with config={{'recursion_limit': ...}}."
+        f"{', '.join(repr(t.node) for t in work.run.tasks)} would be next. What was done is kept: "
+        f"go on with invoke(None), or raise the limit with config={{'recursion_limit': ...}}."
     )
 
 

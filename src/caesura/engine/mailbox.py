@@ -1,8 +1,8 @@
 """Tell an event loop things from other threads, many at a time.
 
-Promises: what is posted is done on the loop, in the order in which it was posted; however much comes
-in between two turns of the loop, the loop is woken once. Waking it is a system call, and with many
-threads at work on one loop it is what costs most.
+Promises: what is posted is done on the loop, in the order in which it was posted; however much
+comes in between two turns of the loop, the loop is woken once. Waking it is a system call, and with
+many threads at work on one loop it is what costs most.
 Called by `engine.performer` and `engine.couriers`.
 """
 

@@ -2,7 +2,7 @@
 
 Promises: a step's id names one step of one thread, also after the thread was deleted and made anew;
 ids of one thread sort in the order in which the steps were made.
-Called by everything that shows steps and tasks to people, and by whoever takes such an id from them.
+Called by everything that shows steps and tasks to people, and by whoever takes their ids back.
 """
 
 from __future__ import annotations

@@ -87,8 +87,8 @@ class Order:
         graph = self.graph
         if graph.keeps_memory:
             raise InvalidCall(
-                f"Graph {graph.name!r} was compiled with checkpointer=True, which gives a subgraph a "
-                f"memory within its parent's thread. To run it by itself, compile it with a store."
+                f"Graph {graph.name!r} was compiled with checkpointer=True, which gives a "
+                f"subgraph a memory within its parent's thread. To run it by itself, compile it with a store."
             )
         thread = self.settings.thread
         if graph.store is None:
@@ -96,7 +96,8 @@ class Order:
         elif thread is None:
             raise InvalidCall(
                 f"Graph {graph.name!r} keeps its threads, so a call has to name one: "
-                f"invoke(..., thread='order-7'), or config={{'configurable': {{'thread_id': ...}}}}."
+                f"invoke(..., thread='order-7'), or "
+                f"config={{'configurable': {{'thread_id': 'order-7'}}}}."
             )
         call = Call(
             graph,

@@ -99,16 +99,16 @@ class Past:
         run: RunView | None = None
         for at, event in self._events(snapshot, records):
             if run is not None:
-                if _ends_step(event, run.id):
+                if _ends_step(event):
                     break
-                if type(event) is Updated:  # it came with a command, and belongs to the step
+                if _came_with_a_command(event):
                     fold.apply(fold.view.at, (event,))
                 continue
             try:
                 fold.apply(fold.view.at if at is None else at, (event,))
             except _Reached:
                 run = next(run for run in fold.view.runs.values() if run.step == ordinal)
-                if type(event) is Started and run.source == "input" and event.next is not None:
+                if run.id != 0 or (type(event) is Started and _makes_another(event, run)):
                     break
         return None if run is None else (fold.view, run)
 
@@ -224,13 +224,23 @@ class Past:
             asked[:] = [*(q for q in asked if q.id != event.replaces), event.question]
 
 
-def _ends_step(event: Event, run: int) -> bool:
-    """Whether an event makes a run's next step."""
+def _makes_another(event: Started, run: RunView) -> bool:
+    """Whether a run that is at its input's step is at the next one when the event is over."""
+    return run.source == "input" and event.next is not None
+
+
+def _ends_step(event: Event) -> bool:
+    """Whether an event makes the next step of the thread's own graph."""
     if isinstance(event, Rewound):
         return True
-    if isinstance(event, Updated) and event.source == "command":
-        return run != 0
-    return isinstance(event, Started | Stepped | Leapt | Updated) and event.run == run
+    if isinstance(event, Started | Stepped | Leapt | Updated):
+        return event.run == 0 and not _came_with_a_command(event)
+    return False
+
+
+def _came_with_a_command(event: Event) -> bool:
+    """Whether an event is an update that belongs to the step at hand."""
+    return isinstance(event, Updated) and event.run == 0 and event.source == "command"
 
 
 def _give_result(tasks: list[TaskView], node: str, writes: Any, index: int | None) -> None:

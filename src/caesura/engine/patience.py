@@ -42,8 +42,8 @@ class Patience:
         else:
             took = f"gave no sign of life for its idle_timeout of {self._idle:g} s"
         return NodeTimeoutError(
-            f"Node {self._node!r} {took}. Give it more time (timeout=...), or let a retry_policy try "
-            f"it again."
+            f"Node {self._node!r} {took}. Give it more time (timeout=...), or let a retry_policy "
+            f"try it again."
         )
 
 

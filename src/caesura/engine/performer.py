@@ -1,4 +1,4 @@
-"""How tasks and store calls are carried out: in place for the sync API, on a loop for the async one.
+"""How tasks and store calls are carried out: in place for the sync API, else on a loop.
 
 Promises: the only place where the two differ. The engine is written once, as coroutines; under
 `InPlace` nothing they await ever yields to a loop, so `drive` runs them to the end without one.
@@ -98,7 +98,7 @@ class InPlace:
         def work() -> None:
             try:
                 future.set_result(context.run(function))
-            except BaseException as error:
+            except BaseException as error:  # noqa: BLE001 - the future carries it
                 future.set_exception(error)
 
         POOL.submit(work)

@@ -53,4 +53,3 @@ def selected(values: Any, output_keys: Any) -> Any:
     if isinstance(output_keys, str):
         return values.get(output_keys)
     return {key: values[key] for key in output_keys if key in values}
-

@@ -74,7 +74,7 @@ def drain(timeout: float | None = None, *, graph: object = None) -> bool:
 
 
 def _in_a_forked_child() -> None:
-    global _changed
+    global _changed  # noqa: PLW0603 - a child process has a condition of its own
     _changed = threading.Condition()
     _active.clear()
 

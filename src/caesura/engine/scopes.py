@@ -317,7 +317,7 @@ class Scope:
 
     # ------------------------------------------------------------------------------ calling a graph
     def enter(self, name: str) -> tuple[str, int | None]:
-        """Under which key the next call of this graph is kept, and its run if it was entered before."""
+        """Under which key the next call of this graph is kept, and its run if it has one."""
         with self._lock:
             self._check_open()
             if self.failure is not None:

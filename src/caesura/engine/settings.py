@@ -27,8 +27,8 @@ def read_settings(own: Mapping[str, Any], given: Any, thread: Any = None) -> Set
     """Merge the settings of a graph with those of a call."""
     if given is not None and not isinstance(given, Mapping):
         raise InvalidCall(
-            f"config={given!r} is no mapping. Write config={{'configurable': {{'thread_id': ...}}}}, "
-            f"or thread=... for short."
+            f"config={given!r} is no mapping. Write "
+            f"config={{'configurable': {{'thread_id': ...}}}}, or thread=... for short."
         )
     config: Config = {**own, **(given or {})}
     configurable = {**(own.get("configurable") or {}), **((given or {}).get("configurable") or {})}
@@ -51,7 +51,7 @@ def read_settings(own: Mapping[str, Any], given: Any, thread: Any = None) -> Set
 
 
 def settings_of(own: Mapping[str, Any], thread_or_config: Any) -> Settings:
-    """For calls that are about a thread: its name, or a config that names it or one of its steps."""
+    """For calls about a thread: its name, or a config that names it or one of its steps."""
     if isinstance(thread_or_config, Mapping):
         settings = read_settings(own, thread_or_config)
     else:

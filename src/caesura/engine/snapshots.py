@@ -46,6 +46,7 @@ class Album:
         self._graph, self._ledger, self._namespace = graph, ledger, namespace
         self._view = ledger.view
         self._read: Past | None = None
+        self._shown: dict[str, list[Entry]] = {}  # by namespace, without those that are hidden
 
     # ----------------------------------------------------------------------------------------- now
     def now(self, *, subgraphs: bool = False) -> StateSnapshot:
@@ -53,7 +54,7 @@ class Album:
         run = self.run()
         if run is not None and not run.finished:
             return self._of_run(run, subgraphs)
-        if self._namespace and (entries := self._entries()):
+        if self._namespace and (entries := self._entries(self._namespace)):
             return self._of_entry(entries[-1])
         return self._remembered()
 
@@ -136,7 +137,7 @@ class Album:
         """Every entry of the namespace, newest first."""
         bound = None if before is None else self._ordinal(before)
         given = 0
-        for entry in reversed(self._entries()):
+        for entry in reversed(self._entries(self._namespace)):
             if limit is not None and given >= limit:
                 return
             if bound is not None and entry.ordinal >= bound:
@@ -164,12 +165,14 @@ class Album:
     def _past(self) -> Past:
         if self._read is None:
             self._read = Past(self._graph, self._ledger)
-            self._read.read()
+            for entry in self._read.read():
+                if not entry.hidden:
+                    self._shown.setdefault(entry.namespace, []).append(entry)
         return self._read
 
-    def _entries(self) -> list[Entry]:
-        found = self._past().entries
-        return [e for e in found if not e.hidden and e.namespace == self._namespace]
+    def _entries(self, namespace: str) -> list[Entry]:
+        self._past()
+        return self._shown.get(namespace, [])
 
     def _of_entry(self, entry: Entry, *, subgraphs: bool = False) -> StateSnapshot:
         past = self._past()
@@ -200,7 +203,7 @@ class Album:
         task = entry.tasks[index]
         name = task_id(self._view.birth, entry.ordinal, index)
         inside = _joined(entry.namespace, f"{task.node}:{name}")
-        within = [e for e in self._past().entries if e.namespace == inside and not e.hidden]
+        within = self._entries(inside)
         state: Any = None
         if within or _has_graph(plan, task.node):
             state = self._config(None, inside)
