@@ -12,6 +12,7 @@ import asyncio
 import operator
 from collections.abc import Callable
 from datetime import timedelta
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypedDict
 
@@ -50,7 +51,7 @@ class App:
         names = [START, *(node.__name__ for node in nodes), END]
         for node in nodes:
             builder.add_node(node)
-        for source, target in zip(names, names[1:], strict=False):
+        for source, target in pairwise(names):
             builder.add_edge(source, target)
         return self.compile(builder, **options)
 

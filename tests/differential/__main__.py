@@ -42,7 +42,12 @@ def shown(record: Record) -> str:
 def difference(theirs: Record, ours: Record) -> str:
     return "\n".join(
         difflib.unified_diff(
-            shown(theirs).splitlines(), shown(ours).splitlines(), "langgraph", "caesura", lineterm="", n=4
+            shown(theirs).splitlines(),
+            shown(ours).splitlines(),
+            "langgraph",
+            "caesura",
+            lineterm="",
+            n=4,
         )
     )
 

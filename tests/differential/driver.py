@@ -132,7 +132,9 @@ class Talk:
 
     def batch(self, values: list[Any], configs: list[Any]) -> Any:
         return self._api.watch(
-            "batch", lambda: self._api.wait(self._method("batch")(values, configs)), self._api.seen.plain
+            "batch",
+            lambda: self._api.wait(self._method("batch")(values, configs)),
+            self._api.seen.plain,
         )
 
     def state(self, at: Any = None, **options: Any) -> Any:
@@ -146,12 +148,16 @@ class Talk:
         def read() -> list[Any]:
             return self._collect(self._method("get_state_history")(self.config(at), **options))
 
-        return self._api.watch("history", read, lambda all_: [self._api.seen.snapshot(s) for s in all_])
+        return self._api.watch(
+            "history", read, lambda all_: [self._api.seen.snapshot(s) for s in all_]
+        )
 
     def update(self, values: Any, at: Any = None, **options: Any) -> Any:
         return self._api.watch(
             "update",
-            lambda: self._api.wait(self._method("update_state")(self.config(at), values, **options)),
+            lambda: self._api.wait(
+                self._method("update_state")(self.config(at), values, **options)
+            ),
             self._api.seen.config,
         )
 
@@ -243,7 +249,8 @@ def _settle(chunks: list[Any], together: set[str]) -> list[Any]:
 
     settled: list[Any] = []
     for unordered, group in itertools.groupby(chunks, key=side_by_side):
-        settled.extend(sorted(group, key=_order) if unordered else group)
+        neighbours = list(group)
+        settled.extend(sorted(neighbours, key=_order) if unordered else neighbours)
     return settled
 
 

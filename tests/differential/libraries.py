@@ -58,7 +58,9 @@ def open_store(
     if library == "caesura":
         from caesura import MemoryStore, SqliteStore
 
-        store = MemoryStore() if kind == "memory" else SqliteStore(_path(folder), synchronous="normal")
+        store = (
+            MemoryStore() if kind == "memory" else SqliteStore(_path(folder), synchronous="normal")
+        )
         return store, store.close
     if kind == "memory":
         from langgraph.checkpoint.memory import InMemorySaver

@@ -17,7 +17,9 @@ from traceback import walk_tb
 from typing import Any
 
 CORPUS = str(Path(__file__).parent / "corpus")
-PENDING = "When there are multiple pending interrupts, you must specify the interrupt id when resuming."
+PENDING = (
+    "When there are multiple pending interrupts, you must specify the interrupt id when resuming."
+)
 SHARED_ERRORS = {
     "GraphRecursionError",
     "InvalidUpdateError",
@@ -74,7 +76,11 @@ class Normaliser:
         if isinstance(value, list):
             return [self.plain(v) for v in value]
         if hasattr(value, "content") and hasattr(value, "type"):
-            return {"message": value.type, "content": value.content, "id": self.message_id(value.id)}
+            return {
+                "message": value.type,
+                "content": value.content,
+                "id": self.message_id(value.id),
+            }
         if hasattr(value, "model_dump"):
             return (kind, self.plain(value.model_dump()))
         if dataclasses.is_dataclass(value):
@@ -83,7 +89,9 @@ class Normaliser:
         return repr(value)
 
     def message_id(self, value: str | None) -> str | None:
-        given = value is None or not _UUID.match(value.removeprefix("run-").removeprefix("lc_run--"))
+        given = value is None or not _UUID.match(
+            value.removeprefix("run-").removeprefix("lc_run--")
+        )
         return value if given else self.ordinal("message", value)
 
     def error(self, error: Any) -> str:
@@ -104,7 +112,10 @@ class Normaliser:
         if config is None:
             return None
         names = config["configurable"]
-        seen = {"thread": names.get("thread_id"), "step": self.ordinal("step", names.get("checkpoint_id"))}
+        seen = {
+            "thread": names.get("thread_id"),
+            "step": self.ordinal("step", names.get("checkpoint_id")),
+        }
         if names.get("checkpoint_ns"):
             seen["namespace"] = self.namespace(names["checkpoint_ns"].split("|"))
         return seen
@@ -166,7 +177,11 @@ class Normaliser:
                 return self.debug_chunk(chunk)
             case "messages":
                 message, about = chunk
-                return (self.plain(message), about.get("langgraph_node"), about.get("langgraph_step"))
+                return (
+                    self.plain(message),
+                    about.get("langgraph_node"),
+                    about.get("langgraph_step"),
+                )
         return self.plain(chunk)
 
     def task_chunk(self, chunk: Any) -> dict[str, Any]:
@@ -194,7 +209,10 @@ class Normaliser:
             "values": self.plain(chunk["values"]),
             "next": list(chunk["next"]),
             "tasks": [
-                {"name": task["name"], "interrupts": [self._interrupt(i) for i in task.get("interrupts", ())]}
+                {
+                    "name": task["name"],
+                    "interrupts": [self._interrupt(i) for i in task.get("interrupts", ())],
+                }
                 for task in chunk["tasks"]
             ],
         }
@@ -233,4 +251,8 @@ def _error_text(error: Any) -> str:
 
 
 def _is_iso(text: Any) -> Any:
-    return "iso" if isinstance(text, str) and re.match(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d", text) else text
+    return (
+        "iso"
+        if isinstance(text, str) and re.match(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d", text)
+        else text
+    )

@@ -5,7 +5,7 @@ Look at one case by eye with `python -m differential CASE` from `tests/`.
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache
 
 import pytest
 
@@ -26,7 +26,7 @@ FLAVOURS = [
 ]
 
 
-@lru_cache(maxsize=None)
+@cache
 def theirs(case: Case, flavour: Flavour) -> Record:
     return play(case, "langgraph", flavour)
 
@@ -61,5 +61,7 @@ def unchanged(intended: Intended, record: Record) -> list[str]:
     """The observations that are listed although both libraries agree about them."""
     seen = dict(record)
     return [
-        what for what in intended.changes if what in seen and intended.ours(what, seen[what]) == seen[what]
+        what
+        for what in intended.changes
+        if what in seen and intended.ours(what, seen[what]) == seen[what]
     ]

@@ -55,7 +55,7 @@ class Started(Event, tag=2):
 
 
 class Stepped(Event, tag=3):
-    """A superstep is over; these tasks are next. `writes` are of its only task, without a `Done`."""
+    """A superstep is over; these tasks are next. `writes`: of its only task, recorded here."""
 
     VALUES = ("writes", "next")
     run: int

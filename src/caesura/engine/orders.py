@@ -88,7 +88,8 @@ class Order:
         if graph.keeps_memory:
             raise InvalidCall(
                 f"Graph {graph.name!r} was compiled with checkpointer=True, which gives a "
-                f"subgraph a memory within its parent's thread. To run it by itself, compile it with a store."
+                f"subgraph a memory within its parent's thread. To run it by itself, compile it "
+                f"with a store."
             )
         thread = self.settings.thread
         if graph.store is None:

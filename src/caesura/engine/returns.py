@@ -7,9 +7,7 @@ with the node's name. Called by `engine.tasks` and by updates from outside.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
-
-from msgspec import Struct
+from typing import Any, NamedTuple
 
 from caesura.core.control import END, Command, Send
 from caesura.core.parts import Sent, Target
@@ -22,7 +20,7 @@ Writes = list[dict[str, Any]]
 NewId = Callable[[], str]
 
 
-class Returned(Struct, frozen=True):
+class Returned(NamedTuple):
     """A node's result, taken apart."""
 
     writes: Writes

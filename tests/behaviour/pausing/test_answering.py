@@ -27,7 +27,9 @@ def graph(app, passes):
 
 
 @pytest.mark.parametrize(
-    "answer", ["yes", True, False, None, 0, "", {}, [], {"ok": True}, [1, 2]], ids=repr,
+    "answer",
+    ["yes", True, False, None, 0, "", {}, [], {"ok": True}, [1, 2]],
+    ids=repr,
 )
 def test_any_plain_value_is_an_answer(app, answer):
     heard = []

@@ -105,7 +105,7 @@ def test_a_recorded_answer_is_checked_too(app, graph):
 
 def test_every_wrong_field_is_named(app, graph):
     app.run(graph, {})
-    with pytest.raises(InvalidAnswer, match="(?s)ok.*amount|amount.*ok") as refused:
+    with pytest.raises(InvalidAnswer, match=r"(?s)ok.*amount|amount.*ok") as refused:
         app.answer(graph, {"ok": "perhaps", "amount": "a lot"})
     assert len(refused.value.problems) == 2
 

@@ -26,7 +26,10 @@ class CardDeclined(Exception):
 
 def at_once(attempts: int, error: type[Exception]) -> RetryPolicy:
     return RetryPolicy(
-        max_attempts=attempts, retry_on=error, initial_interval=0.001, max_interval=0.001,
+        max_attempts=attempts,
+        retry_on=error,
+        initial_interval=0.001,
+        max_interval=0.001,
         jitter=False,
     )
 

@@ -76,8 +76,9 @@ def test_two_runs_of_a_node_have_different_keys(app):
 
 def test_every_attempt_of_an_effect_has_the_same_key(app):
     bank = Bank(failures=2)
-    policy = RetryPolicy(max_attempts=3, initial_interval=0.001, jitter=False,
-                         retry_on=ConnectionError)
+    policy = RetryPolicy(
+        max_attempts=3, initial_interval=0.001, jitter=False, retry_on=ConnectionError
+    )
 
     def buy(state):
         once(bank.charge, 5, retry_policy=policy)

@@ -51,8 +51,9 @@ def test_a_decorated_async_function_is_performed_once(app):
 
 def test_a_decorator_may_carry_a_retry_policy(app):
     tries = []
-    policy = RetryPolicy(max_attempts=3, initial_interval=0.001, jitter=False,
-                         retry_on=ConnectionError)
+    policy = RetryPolicy(
+        max_attempts=3, initial_interval=0.001, jitter=False, retry_on=ConnectionError
+    )
 
     @once(retry_policy=policy)
     def charge(amount):

@@ -61,7 +61,9 @@ def test_a_failing_edge_is_called_again_and_nothing_is_skipped(app, failing, bro
 
 def test_a_failing_edge_fails_as_often_as_it_is_called(app, failing):
     for attempt in (
-        lambda: app.run(failing, {}), lambda: app.go_on(failing), lambda: app.go_on(failing)
+        lambda: app.run(failing, {}),
+        lambda: app.go_on(failing),
+        lambda: app.go_on(failing),
     ):
         with pytest.raises(ValueError, match="no route"):
             attempt()
@@ -98,7 +100,8 @@ def test_an_edge_may_ask(app, asking):
 
 
 @pytest.mark.parametrize(
-    ("answer", "notes"), [("yes", ["worked", "shipped"]), ("no", ["worked"])],
+    ("answer", "notes"),
+    [("yes", ["worked", "shipped"]), ("no", ["worked"])],
 )
 def test_an_edge_goes_where_the_answer_says(app, asking, answer, notes):
     app.run(asking, {})

@@ -60,7 +60,8 @@ def test_a_handler_may_ask(app, graph):
 
 
 @pytest.mark.parametrize(
-    ("answer", "notes"), [("ship", ["ship", "shipped"]), ("stop", ["stop"])],
+    ("answer", "notes"),
+    [("ship", ["ship", "shipped"]), ("stop", ["stop"])],
 )
 def test_a_handler_does_what_the_answer_says(app, graph, answer, notes):
     app.run(graph, {})

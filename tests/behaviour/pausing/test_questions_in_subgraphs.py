@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TypedDict
 
 import pytest
@@ -27,7 +28,7 @@ def _line(*steps, name="child", **options):
     names = [START, *(name for name, _ in steps), END]
     for step, action in steps:
         builder.add_node(step, action)
-    for source, target in zip(names, names[1:], strict=False):
+    for source, target in pairwise(names):
         builder.add_edge(source, target)
     return builder, {"name": name, **options}
 
@@ -155,7 +156,9 @@ def test_children_side_by_side_ask_together_and_get_their_own_answers(app):
         second: str
 
     left = StateGraph(Left).add_node("ask", ask_left).add_edge(START, "ask").compile(name="left")
-    right = StateGraph(Right).add_node("ask", ask_right).add_edge(START, "ask").compile(name="right")
+    right = (
+        StateGraph(Right).add_node("ask", ask_right).add_edge(START, "ask").compile(name="right")
+    )
     builder = StateGraph(Letter).add_node("left", left).add_node("right", right)
     builder.add_edge(START, "left").add_edge(START, "right")
     graph = app.compile(builder)
@@ -191,7 +194,9 @@ def test_a_question_in_a_called_graph_comes_out(app, calling):
 
 def test_an_answer_goes_into_a_called_graph(app, calling):
     child = child_graph(("ask", ask_for_a_verdict))
-    graph = parent_graph(app, ("call", calling(child, lambda result: {"second": result["verdict"]})))
+    graph = parent_graph(
+        app, ("call", calling(child, lambda result: {"second": result["verdict"]}))
+    )
     app.run(graph, {})
     assert app.answer(graph, "fine")["second"] == "fine"
 

@@ -16,8 +16,7 @@ from caesura.errors import (
 
 A_LOOKALIKE = "0123456789abcdef0123456789abcdef"
 MULTIPLE = (
-    "^When there are multiple pending interrupts, "
-    "you must specify the interrupt id when resuming"
+    "^When there are multiple pending interrupts, you must specify the interrupt id when resuming"
 )
 
 
@@ -93,7 +92,9 @@ def test_one_value_for_several_questions_is_refused_in_the_known_words(app, two_
         app.answer(two_open, "yes")
 
 
-@pytest.mark.parametrize("value", ["yes", None, {}, False, {"other": 1}, {A_LOOKALIKE: 1}], ids=repr)
+@pytest.mark.parametrize(
+    "value", ["yes", None, {}, False, {"other": 1}, {A_LOOKALIKE: 1}], ids=repr
+)
 def test_any_value_that_names_no_question_is_ambiguous_when_several_are_open(app, two_open, value):
     app.run(two_open, {})
     with pytest.raises(AmbiguousAnswer):

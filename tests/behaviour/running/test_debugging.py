@@ -26,7 +26,7 @@ def well_behaved(state: Story) -> dict[str, Any]:
 @pytest.mark.parametrize("node", [scribble, scribble_later])
 def test_a_node_that_changes_the_state_in_place_is_told_so(app: App, node: Any) -> None:
     graph = app.chain(node, debug=True)
-    with pytest.raises(InvalidUpdateError, match="'notes'.*return it"):
+    with pytest.raises(InvalidUpdateError, match=r"'notes'.*return it"):
         app.run(graph, {"notes": ["given"]})
 
 

@@ -137,7 +137,9 @@ def a_policy_names_the_errors_to_retry(api):
     node = Flaky(1, ValueError)
     flaky(api, node, retry_policy=no_wait(api, retry_on=ValueError)).invoke({"log": []})
     node = Flaky(1, KeyError)
-    flaky(api, node, retry_policy=no_wait(api, retry_on=(ValueError, TypeError))).invoke({"log": []})
+    flaky(api, node, retry_policy=no_wait(api, retry_on=(ValueError, TypeError))).invoke(
+        {"log": []}
+    )
     node = Flaky(1, KeyError)
     wanted = no_wait(api, retry_on=lambda error: isinstance(error, KeyError))
     flaky(api, node, retry_policy=wanted).invoke({"log": []})
@@ -269,7 +271,9 @@ def an_error_handler_goes_somewhere(api):
 def an_error_handler_comes_after_the_retries(api):
     node = Flaky(9)
     builder = api.StateGraph(Log)
-    builder.add_node("b", node, retry_policy=no_wait(api), error_handler=lambda s: {"log": ["rescued"]})
+    builder.add_node(
+        "b", node, retry_policy=no_wait(api), error_handler=lambda s: {"log": ["rescued"]}
+    )
     kept(api, builder.add_edge(api.START, "b")).invoke({"log": []})
     api.note("calls", node.calls)
 

@@ -243,7 +243,10 @@ def a_task_in_a_node(api):
         return {"log": [work("x").result()]}
 
     talk = api.talk(
-        api.StateGraph(Log).add_node("a", node).add_edge(api.START, "a").compile(checkpointer=api.checkpointer())
+        api.StateGraph(Log)
+        .add_node("a", node)
+        .add_edge(api.START, "a")
+        .compile(checkpointer=api.checkpointer())
     )
     talk.invoke({"log": []})
     talk.stream({"log": []}, "updates")

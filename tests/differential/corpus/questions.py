@@ -20,8 +20,14 @@ def asking(api: Any, *questions: str) -> Any:
 
 def two_ask(api: Any) -> Any:
     """left and right ask side by side, end follows."""
-    builder = graph_of(api, "end").add_node("left", ask(api, "left?")).add_node("right", ask(api, "right?"))
-    builder.add_edge(api.START, "left").add_edge(api.START, "right").add_edge(["left", "right"], "end")
+    builder = (
+        graph_of(api, "end")
+        .add_node("left", ask(api, "left?"))
+        .add_node("right", ask(api, "right?"))
+    )
+    builder.add_edge(api.START, "left").add_edge(api.START, "right").add_edge(
+        ["left", "right"], "end"
+    )
     return kept(api, builder)
 
 
@@ -50,7 +56,9 @@ def a_waiting_thread_in_history(api):
 
 @case
 def a_question_with_a_structured_payload(api):
-    talk = kept(api, api.StateGraph(Log).add_node("a", ask(api, {"q": [1, 2]})).add_edge(api.START, "a"))
+    talk = kept(
+        api, api.StateGraph(Log).add_node("a", ask(api, {"q": [1, 2]})).add_edge(api.START, "a")
+    )
     talk.invoke({"log": []})
     talk.invoke(api.Command(resume={"fine": True}))
 
@@ -176,7 +184,9 @@ def three_sends_ask_and_are_answered_in_another_order(api):
         return {"log": [f"{state['who']}={api.interrupt(state['who'])}"]}
 
     builder = api.StateGraph(Log).add_node("w", worker)
-    builder.add_conditional_edges(api.START, lambda s: [api.Send("w", {"who": w}) for w in "abc"], ["w"])
+    builder.add_conditional_edges(
+        api.START, lambda s: [api.Send("w", {"who": w}) for w in "abc"], ["w"]
+    )
     talk = kept(api, builder)
     a, b, c = ids(talk.invoke({"log": []}))
     talk.invoke(api.Command(resume={c: 3}))

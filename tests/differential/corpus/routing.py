@@ -143,7 +143,9 @@ def a_conditional_edge_with_literal_results(api):
     def route(state: Log) -> Literal["b", "c"]:
         return "c"
 
-    builder = graph_of(api, "a", "b", "c").add_edge(api.START, "a").add_conditional_edges("a", route)
+    builder = (
+        graph_of(api, "a", "b", "c").add_edge(api.START, "a").add_conditional_edges("a", route)
+    )
     api.talk(builder.compile(), None).invoke({"log": []})
 
 
@@ -193,7 +195,9 @@ def a_single_send_not_in_a_list(api):
 def sends_and_names_in_one_list(api):
     builder = graph_of(api, "a", "b").add_node("c", lambda s: {"log": [f"c{s}"]})
     builder.add_edge(api.START, "a")
-    builder.add_conditional_edges("a", lambda s: [api.Send("c", 2), "b", api.Send("c", 1)], ["b", "c"])
+    builder.add_conditional_edges(
+        "a", lambda s: [api.Send("c", 2), "b", api.Send("c", 1)], ["b", "c"]
+    )
     talk = kept(api, builder)
     talk.invoke({"log": []})
     talk.history()
@@ -218,7 +222,9 @@ def sends_from_two_nodes_keep_the_order_of_the_nodes(api):
 
 @case
 def a_send_to_an_unknown_node(api):
-    builder = graph_of(api, "a").add_conditional_edges(api.START, lambda s: [api.Send("nowhere", {})])
+    builder = graph_of(api, "a").add_conditional_edges(
+        api.START, lambda s: [api.Send("nowhere", {})]
+    )
     api.talk(builder.compile(), None).invoke({"log": []})
 
 
@@ -268,7 +274,9 @@ def a_command_goes_where_the_edge_goes_too(api):
 
 @case
 def a_command_goes_to_several(api):
-    builder = graph_of(api, "b", "c").add_node("a", returning(lambda s: api.Command(goto=["c", "b"])))
+    builder = graph_of(api, "b", "c").add_node(
+        "a", returning(lambda s: api.Command(goto=["c", "b"]))
+    )
     talk = kept(api, builder.add_edge(api.START, "a"))
     talk.invoke({"log": []})
     talk.history()
@@ -308,7 +316,9 @@ def a_command_to_an_unknown_node(api):
 @case
 def an_empty_command(api):
     builder = graph_of(api, "b").add_node("a", returning(lambda s: api.Command()))
-    api.talk(builder.add_edge(api.START, "a").add_edge("a", "b").compile(), None).stream({"log": []})
+    api.talk(builder.add_edge(api.START, "a").add_edge("a", "b").compile(), None).stream(
+        {"log": []}
+    )
 
 
 @case
@@ -399,7 +409,9 @@ def a_command_that_only_updates_a_finished_thread(api):
 
 @case
 def a_command_with_sends_as_input(api):
-    builder = api.StateGraph(Mixed).add_node("a", say("a")).add_node("w", lambda s: {"log": [f"w{s}"]})
+    builder = (
+        api.StateGraph(Mixed).add_node("a", say("a")).add_node("w", lambda s: {"log": [f"w{s}"]})
+    )
     talk = kept(api, builder.add_edge(api.START, "a"))
     talk.invoke({"log": [], "n": 1})
     talk.invoke(api.Command(goto=[api.Send("w", 1), api.Send("w", 2)]))

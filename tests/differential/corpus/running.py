@@ -62,7 +62,9 @@ def get_runtime_inside_a_node(api):
     def a(state: Log):
         return {"log": [str(api.get_runtime().context)]}
 
-    kept(api, api.StateGraph(Log).add_node("a", a).add_edge(api.START, "a")).invoke({"log": []}, context={"k": 1})
+    kept(api, api.StateGraph(Log).add_node("a", a).add_edge(api.START, "a")).invoke(
+        {"log": []}, context={"k": 1}
+    )
 
 
 @case
@@ -179,7 +181,9 @@ def a_method_and_a_callable_object_as_nodes(api):
             return {"log": ["object"]}
 
     builder = api.StateGraph(Log).add_node("m", Worker().work).add_node("o", Worker())
-    api.talk(builder.add_edge(api.START, "m").add_edge("m", "o").compile(), None).invoke({"log": []})
+    api.talk(builder.add_edge(api.START, "m").add_edge("m", "o").compile(), None).invoke(
+        {"log": []}
+    )
 
 
 @case

@@ -135,7 +135,9 @@ def a_join_whose_other_branch_never_comes(api):
 @case
 def half_a_join_is_remembered_across_invocations(api):
     builder = graph_of(api, "a", "b", "end")
-    builder.add_conditional_edges(api.START, lambda s: "a" if len(s["log"]) == 1 else "b", ["a", "b"])
+    builder.add_conditional_edges(
+        api.START, lambda s: "a" if len(s["log"]) == 1 else "b", ["a", "b"]
+    )
     builder.add_edge(["a", "b"], "end")
     talk = kept(api, builder)
     talk.invoke({"log": ["1"]})
@@ -174,7 +176,9 @@ def a_deferred_node_waits_for_the_long_branch(api):
 @case
 def a_deferred_node_after_sends(api):
     builder = graph_of(api, "work").add_node("last", say("last"), defer=True)
-    builder.add_conditional_edges(api.START, lambda s: [api.Send("work", {}), api.Send("work", {})], ["work"])
+    builder.add_conditional_edges(
+        api.START, lambda s: [api.Send("work", {}), api.Send("work", {})], ["work"]
+    )
     builder.add_edge("work", "last")
     api.talk(builder.compile(), None).invoke({"log": []})
 

@@ -135,7 +135,9 @@ def an_overwrite_of_a_key_without_a_reducer(api):
 # ------------------------------------------------------------------------------------------- keys
 @case
 def a_plain_key_written_twice_in_one_step(api):
-    builder = api.StateGraph(Mixed).add_node("a", lambda s: {"n": 1}).add_node("b", lambda s: {"n": 2})
+    builder = (
+        api.StateGraph(Mixed).add_node("a", lambda s: {"n": 1}).add_node("b", lambda s: {"n": 2})
+    )
     talk = kept(api, builder.add_edge(api.START, "a").add_edge(api.START, "b"))
     talk.invoke({"log": ["in"]})
     talk.state()
@@ -287,7 +289,9 @@ def a_pydantic_state_refuses_an_input(api):
 
 @case
 def a_pydantic_state_refuses_what_a_node_wrote(api):
-    builder = one(api, Model, lambda s: {"n": "not a number"}).add_node("b", lambda s: {"log": ["b"]})
+    builder = one(api, Model, lambda s: {"n": "not a number"}).add_node(
+        "b", lambda s: {"log": ["b"]}
+    )
     talk = kept(api, builder.add_edge("a", "b"))
     talk.invoke({"n": 1})
     talk.state()
@@ -326,7 +330,9 @@ def a_bare_annotated_state(api):
 @case
 def a_bare_state_with_a_command(api):
     builder = api.StateGraph(Annotated[list, operator.add])
-    builder.add_node("a", lambda s: api.Command(update=["a"], goto="b")).add_node("b", lambda s: ["b"])
+    builder.add_node("a", lambda s: api.Command(update=["a"], goto="b")).add_node(
+        "b", lambda s: ["b"]
+    )
     api.talk(builder.add_edge(api.START, "a").compile(), None).invoke(["in"])
 
 
@@ -386,7 +392,9 @@ def input_schema_given_at_add_node(api):
     seen = []
     builder = api.StateGraph(Whole)
     builder.add_node("a", lambda s: seen.append(dict(s)), input_schema=Asked)
-    api.talk(builder.add_edge(api.START, "a").compile(), None).invoke({"question": "?", "notes": "n"})
+    api.talk(builder.add_edge(api.START, "a").compile(), None).invoke(
+        {"question": "?", "notes": "n"}
+    )
     api.note("seen", seen)
 
 
@@ -453,7 +461,9 @@ def messages_are_removed(api):
 
 @case
 def add_messages_called_directly(api):
-    api.attempt("add", lambda: api.add_messages([human("a", "1")], [human("b", "2"), human("c", "1")]))
+    api.attempt(
+        "add", lambda: api.add_messages([human("a", "1")], [human("b", "2"), human("c", "1")])
+    )
     api.attempt("add", lambda: api.add_messages(human("a", "1"), ("ai", "x")))
 
 

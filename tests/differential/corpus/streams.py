@@ -143,8 +143,14 @@ def both_modes_of_a_pause(api):
 
 @case
 def updates_of_two_open_questions(api):
-    builder = graph_of(api, "end").add_node("left", ask(api, "left?")).add_node("right", ask(api, "right?"))
-    builder.add_edge(api.START, "left").add_edge(api.START, "right").add_edge(["left", "right"], "end")
+    builder = (
+        graph_of(api, "end")
+        .add_node("left", ask(api, "left?"))
+        .add_node("right", ask(api, "right?"))
+    )
+    builder.add_edge(api.START, "left").add_edge(api.START, "right").add_edge(
+        ["left", "right"], "end"
+    )
     talk = kept(api, builder)
     chunks = talk.stream({"log": []}, together=["__interrupt__"])
     asked = {q.value: q.id for chunk in chunks for q in chunk["__interrupt__"]}
@@ -252,7 +258,9 @@ def custom_events_of_a_child(api):
 @case
 def updates_of_a_pause_in_a_child(api):
     builder = line_of(api, "one").add_node("asks", ask(api, "?")).add_edge("one", "asks")
-    talk = kept(api, api.StateGraph(Log).add_node("child", builder.compile()).add_edge(api.START, "child"))
+    talk = kept(
+        api, api.StateGraph(Log).add_node("child", builder.compile()).add_edge(api.START, "child")
+    )
     talk.stream({"log": []})
     talk.stream(api.Command(resume="yes"), subgraphs=True)
 
@@ -260,7 +268,9 @@ def updates_of_a_pause_in_a_child(api):
 @case
 def updates_of_a_pause_in_a_child_with_subgraphs(api):
     builder = line_of(api, "one").add_node("asks", ask(api, "?")).add_edge("one", "asks")
-    talk = kept(api, api.StateGraph(Log).add_node("child", builder.compile()).add_edge(api.START, "child"))
+    talk = kept(
+        api, api.StateGraph(Log).add_node("child", builder.compile()).add_edge(api.START, "child")
+    )
     talk.stream({"log": []}, subgraphs=True)
     talk.stream(api.Command(resume="yes"), "values", subgraphs=True)
 
@@ -275,7 +285,9 @@ def invoke_with_a_stream_mode(api):
 @sync_case
 def a_stream_that_is_closed_early_can_be_gone_on_with(api):
     talk = kept(api, line_of(api, "a", "b", "c"))
-    stream = talk._graph.stream({"log": []}, talk.config(), stream_mode="updates", durability="sync")
+    stream = talk._graph.stream(
+        {"log": []}, talk.config(), stream_mode="updates", durability="sync"
+    )
     api.note("first", next(stream))
     stream.close()
     api.note("next", talk.state() is not None)

@@ -35,7 +35,11 @@ def a_child_shares_the_state(api):
 
 @case
 def a_child_that_replaces_its_keys(api):
-    child = api.StateGraph(Mixed).add_node("one", lambda s: {"n": s["n"] + 1}).add_edge(api.START, "one")
+    child = (
+        api.StateGraph(Mixed)
+        .add_node("one", lambda s: {"n": s["n"] + 1})
+        .add_edge(api.START, "one")
+    )
     builder = api.StateGraph(Mixed).add_node("child", child.compile()).add_edge(api.START, "child")
     kept(api, builder).invoke({"n": 1})
 
@@ -55,7 +59,9 @@ def a_child_of_another_schema_with_a_shared_key(api):
 
 @case
 def a_child_called_in_a_function(api):
-    child = api.StateGraph(Inner).add_node("one", lambda s: {"text": s["text"].upper(), "steps": ["one"]})
+    child = api.StateGraph(Inner).add_node(
+        "one", lambda s: {"text": s["text"].upper(), "steps": ["one"]}
+    )
     child = child.add_edge(api.START, "one").compile()
 
     def call(state: Log):
@@ -89,15 +95,28 @@ def children_side_by_side_that_share_only_a_reduced_key(api):
     class Words(TypedDict):
         steps: Annotated[list[str], operator.add]
 
-    child = api.StateGraph(Words).add_node("one", lambda s: {"steps": ["one"]}).add_edge(api.START, "one")
-    builder = api.StateGraph(Words).add_node("left", child.compile()).add_node("right", child.compile())
-    kept(api, builder.add_edge(api.START, "left").add_edge(api.START, "right")).invoke({"steps": ["in"]})
+    child = (
+        api.StateGraph(Words)
+        .add_node("one", lambda s: {"steps": ["one"]})
+        .add_edge(api.START, "one")
+    )
+    builder = (
+        api.StateGraph(Words).add_node("left", child.compile()).add_node("right", child.compile())
+    )
+    kept(api, builder.add_edge(api.START, "left").add_edge(api.START, "right")).invoke(
+        {"steps": ["in"]}
+    )
 
 
 @case
 def a_child_of_a_child(api):
     inner = line_of(api, "deep").compile()
-    middle = graph_of(api, "mid").add_node("inner", inner).add_edge(api.START, "mid").add_edge("mid", "inner")
+    middle = (
+        graph_of(api, "mid")
+        .add_node("inner", inner)
+        .add_edge(api.START, "mid")
+        .add_edge("mid", "inner")
+    )
     talk = with_child(api, middle.compile())
     talk.invoke({"log": []})
     talk.stream({"log": []}, subgraphs=True)
@@ -217,7 +236,9 @@ def a_child_asks_twice(api):
 def two_children_ask_side_by_side(api):
     builder = api.StateGraph(Log)
     for name in ("left", "right"):
-        child = api.StateGraph(Log).add_node("asks", ask(api, f"{name}?")).add_edge(api.START, "asks")
+        child = (
+            api.StateGraph(Log).add_node("asks", ask(api, f"{name}?")).add_edge(api.START, "asks")
+        )
         builder.add_node(name, child.compile()).add_edge(api.START, name)
     talk = kept(api, builder)
     waiting = talk.invoke({"log": []})
@@ -229,7 +250,9 @@ def two_children_ask_side_by_side(api):
 
 @case
 def a_child_asks_beside_a_question_of_the_parent(api):
-    builder = api.StateGraph(Log).add_node("child", asking_child(api)).add_node("own", ask(api, "own?"))
+    builder = (
+        api.StateGraph(Log).add_node("child", asking_child(api)).add_node("own", ask(api, "own?"))
+    )
     talk = kept(api, builder.add_edge(api.START, "child").add_edge(api.START, "own"))
     waiting = talk.invoke({"log": []})
     ids = {question.value: question.id for question in waiting["__interrupt__"]}
@@ -254,7 +277,9 @@ def a_child_forgets_between_invocations(api):
         return {"steps": ["one"]}
 
     child = api.StateGraph(Inner).add_node("one", one).add_edge(api.START, "one").compile()
-    builder = api.StateGraph(Mixed).add_node("child", lambda s: {"n": len(child.invoke({"text": "t"})["steps"])})
+    builder = api.StateGraph(Mixed).add_node(
+        "child", lambda s: {"n": len(child.invoke({"text": "t"})["steps"])}
+    )
     talk = kept(api, builder.add_edge(api.START, "child"))
     talk.invoke({"n": 0})
     talk.invoke({"n": 0})
@@ -269,8 +294,15 @@ def a_child_with_its_own_memory(api):
         seen.append(list(state["steps"]))
         return {"steps": ["one"]}
 
-    child = api.StateGraph(Inner).add_node("one", one).add_edge(api.START, "one").compile(checkpointer=True)
-    builder = api.StateGraph(Mixed).add_node("child", lambda s: {"n": len(child.invoke({"text": "t"})["steps"])})
+    child = (
+        api.StateGraph(Inner)
+        .add_node("one", one)
+        .add_edge(api.START, "one")
+        .compile(checkpointer=True)
+    )
+    builder = api.StateGraph(Mixed).add_node(
+        "child", lambda s: {"n": len(child.invoke({"text": "t"})["steps"])}
+    )
     talk = kept(api, builder.add_edge(api.START, "child"))
     talk.invoke({"n": 0})
     talk.invoke({"n": 0})
@@ -283,7 +315,9 @@ def a_child_node_with_its_own_memory(api):
         n: int
         steps: Annotated[list[str], operator.add]
 
-    child = api.StateGraph(Memory).add_node("one", lambda s: {"n": len(s["steps"]), "steps": ["one"]})
+    child = api.StateGraph(Memory).add_node(
+        "one", lambda s: {"n": len(s["steps"]), "steps": ["one"]}
+    )
     child = child.add_edge(api.START, "one").compile(checkpointer=True)
     talk = kept(api, api.StateGraph(Mixed).add_node("child", child).add_edge(api.START, "child"))
     for _ in range(3):
@@ -304,7 +338,9 @@ def a_child_sends_its_parent_on(api):
         return api.Command(graph=api.Command.PARENT, update={"log": ["from child"]}, goto="there")
 
     child = line_of(api, "zero").add_node("one", one).add_edge("zero", "one").compile()
-    builder = graph_of(api, "there", "skipped").add_node("child", child).add_edge(api.START, "child")
+    builder = (
+        graph_of(api, "there", "skipped").add_node("child", child).add_edge(api.START, "child")
+    )
     talk = kept(api, builder)
     talk.stream({"log": []})
     talk.history()
@@ -421,6 +457,10 @@ def a_replay_of_the_parents_step_starts_the_child_from_its_first_node(api):
 # ------------------------------------------------------------------------------------- get_graph
 @case
 def subgraphs_are_listed(api):
-    builder = api.StateGraph(Log).add_node("child", line_of(api, "one").compile()).add_edge(api.START, "child")
+    builder = (
+        api.StateGraph(Log)
+        .add_node("child", line_of(api, "one").compile())
+        .add_edge(api.START, "child")
+    )
     graph = builder.compile()
     api.attempt("subgraphs", lambda: [name for name, _ in graph.get_subgraphs()])
