@@ -1,0 +1,1 @@
+"""What holds for every graph, every answer and every interleaving, as far as chance finds them."""
