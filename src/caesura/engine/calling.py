@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING
 from caesura.core.control import Command
 from caesura.core.decide import can_go_on
 from caesura.engine import running
+from caesura.engine.beginnings import prepare
 from caesura.engine.calls import WAIT_S, Call, OnBusy, Work
 from caesura.engine.chunks import Chunks
-from caesura.engine.inputs import Wish, prepare
+from caesura.engine.inputs import Wish
 from caesura.engine.leaps import Leap
 from caesura.engine.loop import advance
 from caesura.errors import GraphDrained, ParentCommand, ThreadBusy

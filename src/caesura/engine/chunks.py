@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from caesura.core.view import RunView
     from caesura.engine.calls import Work
     from caesura.engine.crowds import Crowd
-    from caesura.engine.tasks import Ending
+    from caesura.engine.endings import Ending
 
 
 def own(value: Any) -> Any:

@@ -18,8 +18,9 @@ from caesura.core.events import Done, Failed, Held, Stepped, Stopped
 from caesura.core.parts import Handling
 from caesura.core.state import apply_writes, tracked
 from caesura.engine.chunks import Chunks
+from caesura.engine.endings import Ending
 from caesura.engine.failures import describe, rebuild
-from caesura.engine.tasks import Ending, run_task
+from caesura.engine.tasks import run_task
 from caesura.errors import (
     GraphRecursionError,
     NodeVanished,

@@ -13,25 +13,22 @@ import threading
 from contextvars import copy_context
 from typing import TYPE_CHECKING, Any
 
-from msgspec import Struct
-from msgspec.structs import replace
-
-from caesura.core.events import Reread, Retried
-from caesura.core.history import journal_key
-from caesura.core.parts import ErrorInfo, Target
+from caesura.core.events import Retried
 from caesura.core.retry import may_try_again, next_delay, policy_for
-from caesura.core.state import apply_writes, view_for
+from caesura.core.state import view_for
 from caesura.engine.context import injected
+from caesura.engine.endings import WAITS, Ending, open_scope, pause
 from caesura.engine.failures import describe
 from caesura.engine.passes import call_anywhere, call_in_place, pass_in_place, pass_through
 from caesura.engine.patience import patience_for
 from caesura.engine.performer import in_thread
-from caesura.engine.returns import Writes, read_command, read_returned, read_routed
+from caesura.engine.returns import read_command, read_returned
+from caesura.engine.routes import route, route_in_place
 from caesura.engine.scopes import Scope
 from caesura.errors import ParentCommand, Suspended
 
 if TYPE_CHECKING:
-    from caesura.core.plan import Branch, Node
+    from caesura.core.plan import Node
     from caesura.core.view import TaskView
     from caesura.engine.calls import Work
     from caesura.engine.mutations import StateWatch
@@ -39,46 +36,30 @@ if TYPE_CHECKING:
 _log = logging.getLogger("caesura")
 
 
-class Ending(Struct, frozen=True):
-    """What became of a task in this call."""
-
-    writes: Writes | None = None  # None: its node has not finished
-    goto: list[Target] | None = None  # None: its edges have yet to say
-    commanded: list[Target] | None = None
-    handled: ErrorInfo | None = None
-    error: Exception | None = None
-    attempts: int = 1
-    of_router: bool = False
-    leaves: ParentCommand | None = None  # it ends its graph's run with a command to the parent
-
-
-WAITS = Ending()
-
-
 async def run_task(work: Work, index: int) -> Ending:
     """One pass through a task, as far as it gets."""
     task = work.run.tasks[index]
     if task.writes is not None:
-        return await _route(work, index, task, task.writes, task.commanded or [])
+        return await route(work, index, task, task.writes, task.commanded or [])
     node = work.plan.nodes[task.node]
     if node.retry or not _is_plain(work, node, task):
         ending = await _run_node(work, index, task, node)
     elif work.performer.on_loop:
         return await _run_off_the_loop(work, index, task, node)
     else:
-        ending = _run_plainly(_scope(work, index, task), node, task)
+        ending = _run_plainly(open_scope(work, index, task), node, task)
     if ending.writes is None or ending.handled is not None:
         return ending
     if task.node not in work.plan.branches:
         return ending
-    return await _route(work, index, task, ending.writes, ending.goto or [])
+    return await route(work, index, task, ending.writes, ending.goto or [])
 
 
 async def _run_off_the_loop(work: Work, index: int, task: TaskView, node: Node) -> Ending:
     """A sync node of an async call, and its sync edges with it, in one trip to a thread."""
     branches = work.plan.branches.get(task.node, ())
     has_sync_edges = not any(branch.is_async for branch in branches)
-    scopes = [_scope(work, index, task)]
+    scopes = [open_scope(work, index, task)]
 
     def there() -> Ending:
         scopes[0].thread = threading.get_ident()
@@ -87,9 +68,9 @@ async def _run_off_the_loop(work: Work, index: int, task: TaskView, node: Node) 
             return ending
         if not has_sync_edges:
             return ending
-        scopes.append(_scope(work, index, task, router=True))
+        scopes.append(open_scope(work, index, task, router=True))
         writes, goto = ending.writes, ending.goto or []
-        return _route_in_place(scopes[1], task, branches, writes, goto)
+        return route_in_place(scopes[1], task, branches, writes, goto)
 
     import asyncio
 
@@ -102,21 +83,7 @@ async def _run_off_the_loop(work: Work, index: int, task: TaskView, node: Node) 
         raise
     if ending.writes is None or ending.handled is not None or has_sync_edges:
         return ending
-    return await _route(work, index, task, ending.writes, ending.goto or [])
-
-
-def _scope(work: Work, index: int, task: TaskView, **more: Any) -> Scope:
-    run, view = work.run, work.call.ledger.view
-    key = journal_key(run, index, task)
-    return Scope(
-        work,
-        node=task.node,
-        step=run.step,
-        index=index,
-        key=key,
-        journal=view.journals.get(key),
-        **more,
-    )
+    return await route(work, index, task, ending.writes, ending.goto or [])
 
 
 # ----------------------------------------------------------------------------------------- the node
@@ -137,7 +104,7 @@ async def _run_node(work: Work, index: int, task: TaskView, node: Node) -> Endin
     is_plain = _is_plain(work, node, task) and not work.performer.on_loop
     while True:
         attempt += 1
-        scope = _scope(work, index, task, attempt=attempt, first_at=first_at)
+        scope = open_scope(work, index, task, attempt=attempt, first_at=first_at)
         try:
             if is_plain:
                 value = pass_in_place(scope, lambda: _pass(scope, node, task))  # noqa: B023
@@ -174,7 +141,7 @@ def _unsuccessful(
 ) -> Ending:
     """How a task ends whose pass has raised: it waits, commands its parent, or failed."""
     if isinstance(error, Suspended):
-        _pause(scope, task)
+        pause(scope, task)
         return WAITS
     if isinstance(error, ParentCommand):
         if error.args[0].graph is not None:
@@ -270,95 +237,3 @@ def _patience(scope: Scope, node: Node, task: TaskView) -> Any:
     if patience is not None:
         scope.beat = patience.beat
     return patience
-
-
-def _pause(scope: Scope, task: TaskView) -> None:
-    scope.stage_questions()
-    if task.stale:
-        scope.work.call.ledger.stage(Reread(scope.step, scope.index))
-
-
-# ------------------------------------------------------------------------------ conditional edges
-async def _route(
-    work: Work, index: int, task: TaskView, writes: Writes, commanded: list[Target]
-) -> Ending:
-    branches = work.plan.branches.get(task.node)
-    if not branches:
-        return Ending(writes, commanded)
-    scope = _scope(work, index, task, router=True)
-    if not work.performer.on_loop and not any(branch.is_async for branch in branches):
-        return _route_in_place(scope, task, branches, writes, commanded)
-    try:
-        goto = await pass_through(scope, lambda: _ask_anywhere(scope, task, branches, writes))
-    except (Exception, Suspended) as error:  # noqa: BLE001 - it becomes the task's ending
-        return _unfinished(scope, task, writes, commanded, error)
-    return Ending(writes, [*commanded, *goto])
-
-
-def _route_in_place(
-    scope: Scope,
-    task: TaskView,
-    branches: tuple[Branch, ...],
-    writes: Writes,
-    commanded: list[Target],
-) -> Ending:
-    try:
-        goto = pass_in_place(scope, lambda: _ask_in_place(scope, task, branches, writes))
-    except (Exception, Suspended) as error:  # noqa: BLE001 - it becomes the task's ending
-        return _unfinished(scope, task, writes, commanded, error)
-    return Ending(writes, [*commanded, *goto])
-
-
-def _unfinished(
-    scope: Scope, task: TaskView, writes: Writes, commanded: list[Target], error: BaseException
-) -> Ending:
-    """The node's work is kept; its edges have yet to say where it leads."""
-    ending = Ending(writes, None, commanded, of_router=True)
-    if isinstance(error, Suspended):
-        _pause(scope, task)
-        return ending
-    if isinstance(error, ParentCommand):
-        return replace(ending, leaves=error)
-    assert isinstance(error, Exception)
-    scope.stage_questions()
-    return replace(ending, error=error)
-
-
-def _ask_in_place(
-    scope: Scope, task: TaskView, branches: tuple[Branch, ...], writes: Writes
-) -> list[Target]:
-    values, goto = _after(scope.work, writes), []
-    for branch in branches:
-        args, kwargs = _given(scope, task, branch, values)
-        value = call_in_place(scope, branch.path, args, kwargs)
-        goto += read_routed(scope.work.plan, scope.node, branch, value)
-    return goto
-
-
-async def _ask_anywhere(
-    scope: Scope, task: TaskView, branches: tuple[Branch, ...], writes: Writes
-) -> list[Target]:
-    values, goto = _after(scope.work, writes), []
-    for branch in branches:
-        args, kwargs = _given(scope, task, branch, values)
-        value = await call_anywhere(
-            scope, branch.path, args, kwargs, is_async=branch.is_async, patience=None
-        )
-        goto += read_routed(scope.work.plan, scope.node, branch, value)
-    return goto
-
-
-def _after(work: Work, writes: Writes) -> dict[str, Any]:
-    """The state as the task that just ended has left it, without what its siblings wrote."""
-    values = work.run.values
-    if writes:
-        values = dict(values)
-        apply_writes(work.plan.state, values, writes)
-    return values
-
-
-def _given(
-    scope: Scope, task: TaskView, branch: Branch, values: dict[str, Any]
-) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    kwargs = injected(branch.inject, scope, task) if branch.inject else {}
-    return (view_for(branch.schema, values, scope.work.steps_left),), kwargs

@@ -19,12 +19,13 @@ from caesura.core.parts import Handling
 from caesura.core.plan import Plan
 from caesura.core.view import RunView, TaskView, ThreadView
 from caesura.engine.calls import Call, Work
+from caesura.engine.endings import Ending
 from caesura.engine.families import Family
 from caesura.engine.fingerprint import show
 from caesura.engine.ledger import Ledger
 from caesura.engine.past import Past
 from caesura.engine.performer import IN_PLACE, drive, in_thread
-from caesura.engine.tasks import Ending, run_task
+from caesura.engine.tasks import run_task
 
 if TYPE_CHECKING:
     from caesura.engine.compiled import CompiledGraph
