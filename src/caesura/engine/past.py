@@ -99,10 +99,14 @@ class Past:
         run: RunView | None = None
         for at, event in self._events(snapshot, records):
             if run is not None:
-                if _ends_step(event):
+                if _ends_step(event, run):
                     break
                 if _came_with_a_command(event):
                     fold.apply(fold.view.at, (event,))
+                elif type(event) is Rewound:
+                    as_of_then = event.state.runs[0]
+                    run.values = as_of_then.values
+                    del run.tasks[len(as_of_then.tasks) :]
                 continue
             try:
                 fold.apply(fold.view.at if at is None else at, (event,))
@@ -202,7 +206,9 @@ class Past:
             case Rewound():
                 self._latest[event.run].hidden = event.kind == "update"
                 for caller, index in callers(view, view.runs[event.run]):
-                    self._latest[caller.id].asked.pop(index, None)
+                    entry = self._latest[caller.id]
+                    entry.values, entry.tasks = caller.values, caller.tasks
+                    entry.asked.pop(index, None)
             case Updated(source="command") if before is not None:
                 before.values = view.runs[event.run].values
             case Updated() if before is not None:
@@ -229,10 +235,11 @@ def _makes_another(event: Started, run: RunView) -> bool:
     return run.source == "input" and event.next is not None
 
 
-def _ends_step(event: Event) -> bool:
+def _ends_step(event: Event, root: RunView) -> bool:
     """Whether an event makes the next step of the thread's own graph."""
-    if isinstance(event, Rewound):
-        return True
+    if isinstance(event, Rewound):  # an update of a child's older step leaves the steps around it
+        is_inside = event.kind == "update" and event.run != 0
+        return not is_inside or event.state.runs[0].step != root.step
     if isinstance(event, Started | Stepped | Leapt | Updated):
         return event.run == 0 and not _came_with_a_command(event)
     return False

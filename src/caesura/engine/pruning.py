@@ -7,7 +7,7 @@ step that is to be kept. Called by the facade.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from datetime import timedelta
 from typing import Any
@@ -103,20 +103,22 @@ def _as_of_the_record_before(graph: Any, ledger: Ledger, ordinal: int) -> tuple[
     """The thread as of the last record that was complete when a step was made."""
     snapshot, records = Past(graph, ledger).from_the_beginning()
     after = snapshot.seq if snapshot is not None else 0
-    log = [(r.seq, *ledger.codec.decode(r.body)) for r in records if r.seq > after]
 
-    def begin() -> Fold:
+    def folded() -> Iterator[tuple[int, ThreadView]]:
+        """The thread behind each record. A view and its events belong to whoever folds them."""
         view = ThreadView() if snapshot is None else ledger.codec.decode_view(snapshot.body)
-        return Fold(view, Family(graph.plan).spec)
+        fold = Fold(view, Family(graph.plan).spec)
+        for record in records:
+            if record.seq > after:
+                fold.apply(*ledger.codec.decode(record.body))
+                yield record.seq, fold.view
 
-    fold, upto = begin(), 0
-    for seq, at, events in log:
-        fold.apply(at, events)
-        if fold.view.steps > ordinal:
+    upto, view = 0, ThreadView()
+    for seq, view in folded():
+        if view.steps > ordinal:
             break
         upto = seq
-    fold = begin()  # what was folded went one record too far
-    for seq, at, events in log:
-        if seq <= upto:
-            fold.apply(at, events)
-    return fold.view, upto
+    for seq, view in folded():  # again, for the first time went one record too far
+        if seq == upto:
+            break
+    return view, upto
