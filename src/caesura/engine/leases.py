@@ -85,12 +85,11 @@ class Heart:
 
     @staticmethod
     def _renew(ledger: Ledger) -> None:
-        store, epoch = ledger.store, ledger.epoch
-        if store is None or epoch is None:
+        epoch = ledger.epoch
+        if epoch is None:
             return
         try:
-            if not store.renew(ledger.thread, epoch, int(TTL_S * 1e6)):
-                ledger.lose_lease(epoch)
+            ledger.keep_lease(epoch)
         except Exception:  # noqa: BLE001 - the run itself will meet the same trouble and report it
             _log.warning("thread %r: its lease could not be renewed", ledger.thread, exc_info=True)
 

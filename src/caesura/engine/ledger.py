@@ -49,6 +49,7 @@ class Ledger:
         self.epoch: int | None = None  # None: whoever ran here does so no longer
         self._held: int | None = None  # the lease under which appends are written
         self._was_held = False
+        self._held_until = self._ttl_us = 0
         self._lock = threading.Lock()
         self._reset()
 
@@ -219,10 +220,17 @@ class Ledger:
     def begins(self, what: str, name: str, shown: str = "") -> None:
         """Something begins that is not in the log; refused once nothing can be written."""
         self.check()
+        if self._held is not None and self.clock.now() >= self._held_until:
+            self.keep_lease(self._held)
+            self.check()
 
-    def lose_lease(self, epoch: int) -> None:
-        """Somebody else runs the thread now: whatever begins here is refused."""
-        if self._courier is not None and self._held == epoch:
+    def keep_lease(self, epoch: int) -> None:
+        """Lengthen the lease; once somebody else has it, all that begins is refused."""
+        assert self.store is not None
+        now = self.clock.now()
+        if self.store.renew(self.thread, epoch, self._ttl_us):
+            self._held_until = now + self._ttl_us
+        elif self._courier is not None and self._held == epoch:
             self._courier.break_off(LeaseLost(self.thread, epoch=epoch, current=-1))
 
     # ------------------------------------------------------------------------------- committing
@@ -251,6 +259,8 @@ class Ledger:
         assert self.store is not None
         with self._lock:
             append = self._append(durable=durable, take=take)
+        self._ttl_us = take.ttl_us
+        self._held_until = self.clock.now() + take.ttl_us
         self.epoch = self._held = self.store.append(append)
         self._was_held = True
         self._landed_alone(append)

@@ -195,9 +195,18 @@ class OnLoop:
 
     async def begin(self, ledger: Ledger, take: Take) -> None:
         if ledger.store is not None and ledger.store.instant:
-            ledger.begin(take, durable=False)
-        else:
-            await in_thread(lambda: ledger.begin(take, durable=False))
+            return ledger.begin(take, durable=False)
+        import asyncio
+
+        taking = in_thread(lambda: ledger.begin(take, durable=False))
+        try:
+            await asyncio.shield(taking)
+        except asyncio.CancelledError:
+            # The lease may be taken all the same, and then nobody else would give it back.
+            await asyncio.wait({taking})
+            if taking.exception() is None:
+                await in_thread(lambda: ledger.commit(release=True))
+            raise
 
     async def store(self, call: Callable[[], T]) -> T:
         return await in_thread(call)  # type: ignore[no-any-return]
