@@ -54,4 +54,4 @@ def history(
                 "before= names a step: give a snapshot's config, or a checkpoint_id."
             )
     album = Album(graph, ledger, named.namespace)
-    return list(album.history(wanted=wanted, before=before, limit=limit))
+    return list(album.history(wanted=wanted, step=named.step, before=before, limit=limit))

@@ -113,12 +113,12 @@ def _as_of_the_record_before(graph: Any, ledger: Ledger, ordinal: int) -> tuple[
                 fold.apply(*ledger.codec.decode(record.body))
                 yield record.seq, fold.view
 
-    upto, view = 0, ThreadView()
+    upto = 0
     for seq, view in folded():
         if view.steps > ordinal:
             break
         upto = seq
     for seq, view in folded():  # again, for the first time went one record too far
         if seq == upto:
-            break
-    return view, upto
+            return view, upto
+    return ThreadView(), 0

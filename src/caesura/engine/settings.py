@@ -46,8 +46,8 @@ def read_settings(own: Mapping[str, Any], given: Any, thread: Any = None) -> Set
     if most is not None and (not isinstance(most, int) or most < 1):
         raise InvalidCall(f"max_concurrency={most!r}: at least 1 task runs at once.")
     config["configurable"] = configurable
-    namespace = configurable.get("checkpoint_ns") or ""
-    return Settings(config, named, configurable.get("checkpoint_id"), namespace)
+    step, namespace = configurable.get("checkpoint_id"), configurable.get("checkpoint_ns") or ""
+    return Settings(config, named, None if step is None else str(step), str(namespace))
 
 
 def settings_of(own: Mapping[str, Any], thread_or_config: Any) -> Settings:

@@ -131,16 +131,20 @@ class Album:
         self,
         *,
         wanted: Mapping[str, Any] | None = None,
+        step: str | None = None,
         before: str | None = None,
         limit: int | None = None,
     ) -> Iterator[StateSnapshot]:
-        """Every entry of the namespace, newest first."""
+        """Every entry of the namespace, newest first, or only the one that `step` names."""
+        only = None if step is None else self._ordinal(step)
         bound = None if before is None else self._ordinal(before)
         given = 0
         for entry in reversed(self._entries(self._namespace)):
             if limit is not None and given >= limit:
                 return
             if bound is not None and entry.ordinal >= bound:
+                continue
+            if only is not None and entry.ordinal != only:
                 continue
             snapshot = self._of_entry(entry)
             if wanted and any((snapshot.metadata or {}).get(k) != v for k, v in wanted.items()):

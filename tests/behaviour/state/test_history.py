@@ -146,6 +146,10 @@ class TestPicking:
     def test_a_filter_comes_before_the_limit(self, app, finished):
         assert told(app.history(finished, filter={"step": 0}, limit=1)) == [("loop", 0, ("a",))]
 
+    def test_the_one_that_a_config_names(self, app, finished):
+        step = before(app, finished, "b")
+        assert app.history(finished, thread=step.config) == [step]
+
     def test_before_a_step_named_by_its_config(self, app, finished):
         bound = before(app, finished, "b")
         assert told(app.history(finished, before=bound.config)) == [
