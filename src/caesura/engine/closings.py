@@ -6,11 +6,11 @@ as it will for everybody who reads the log. Called by `engine.ledger`, under its
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from caesura.core.events import COMMUTING, Asked, Event, Expired, Withdrawn
+from caesura.core.events import COMMUTING, Answered, Asked, Event, Expired, Withdrawn
 from caesura.core.history import find_question
 from caesura.core.view import Asking, ThreadView
 from caesura.engine.codec import Codec
@@ -63,6 +63,32 @@ class Closings:
             takes_answered = type(event) is Asked and asking.question.key is not None
             if asking.status == "open" or takes_answered:
                 asking.status, asking.at = status, at
+
+    def find(self, question: str) -> Asking | None:
+        """A question that was closed, also when its task is over and it was forgotten."""
+        for _, asking, _, _ in self._sent + self._staged:
+            if asking.question.id == question:
+                return asking
+        return None
+
+    def hear(self, view: ThreadView, at: int, events: Sequence[Any]) -> None:
+        """What others wrote about questions that the thread has forgotten in the meantime."""
+        for event in events:
+            status = _CLOSED_BY.get(type(event))
+            if status is not None and find_question(view, event.question) is None:
+                asking = self.find(event.question)
+                if asking is not None and asking.status == "open":
+                    asking.status, asking.at = status, at
+                    if type(event) is Answered:
+                        asking.answer, asking.by = event.value, event.by
+            at += 1
+
+
+_CLOSED_BY: dict[type[Event], str] = {
+    Answered: "answered",
+    Withdrawn: "withdrawn",
+    Expired: "expired",
+}
 
 
 def foreign_events(

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from caesura.core.decide import status_of
 from caesura.core.events import Entered, Event, Recorded, Started
-from caesura.core.history import Fold
+from caesura.core.history import Fold, find_question
 from caesura.core.state import apply_writes, start_values, tracked
 from caesura.core.view import ThreadView
 from caesura.engine.closings import Closings, foreign_events
@@ -26,7 +26,13 @@ from caesura.engine.couriers import Courier, Wish
 from caesura.engine.drafts import OUTLINE, Draft
 from caesura.engine.families import Family
 from caesura.engine.leaps import Leap
-from caesura.engine.projections import ABOUT_QUESTIONS, question_row, questions_in, thread_row
+from caesura.engine.projections import (
+    ABOUT_QUESTIONS,
+    question_row,
+    questions_in,
+    row_of,
+    thread_row,
+)
 from caesura.errors import LeaseLost, RecordTooLarge, StaleHead, UnknownThread
 from caesura.ports import Append, Clock, Lease, QuestionRow, Release, Snapshot, Store, Take
 
@@ -347,16 +353,18 @@ class Ledger:
                 staged_at = self.view.at
                 with self._closings.undone():
                     self.fold.apply(at, events)
+                    self._closings.hear(self.view, at, events)
                 self.view.at = max(staged_at, self.view.at)
                 self.head = record.seq
             row = append.row and thread_row(self.view, status_of(self.view))
             questions = [self._row_now(question) for question in append.questions]
-            for question in list(self._draft.rows):
-                self._note_question(question)
+            rows = self._draft.rows
+            rows.update({name: self._row_now(question) for name, question in rows.items()})
         return replace(append, after=self.head, row=row, questions=questions, snapshot=None)
 
     def _row_now(self, row: QuestionRow) -> QuestionRow:
-        return question_row(self.view, self.thread, row.id, self.codec.encode_value) or row
+        asking = find_question(self.view, row.id) or self._closings.find(row.id)
+        return row if asking is None else row_of(self.thread, asking, self.codec.encode_value)
 
     def has_landed(self, append: Append) -> None:
         self.head += append.count

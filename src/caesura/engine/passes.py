@@ -17,7 +17,7 @@ from typing import Any
 
 from caesura.engine.performer import IN_PLACE, Performer, drive
 from caesura.engine.scopes import SCOPE, Scope
-from caesura.errors import NodeTimeoutError, Suspended
+from caesura.errors import NodeTimeoutError, ParentCommand, Suspended
 
 _log = logging.getLogger("caesura")
 
@@ -30,6 +30,7 @@ def pass_in_place(scope: Scope, call: Callable[[], Any]) -> Any:
         value, error = None, caught
     scope.seal()
     if error is None and scope.failure is None and not scope.waits:
+        scope.stage_questions()
         return value
     return _verdict(scope, value, error)
 
@@ -63,6 +64,8 @@ def _verdict(scope: Scope, value: Any, error: BaseException | None) -> Any:
                 extra=scope.names(),
             )
         raise Suspended from None
+    if error is None or isinstance(error, ParentCommand):
+        scope.stage_questions()  # what it asked before and does not ask any more is taken back
     if error is not None:
         raise error
     return value

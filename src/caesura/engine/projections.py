@@ -49,11 +49,13 @@ def question_row(
 ) -> QuestionRow | None:
     """One question, with what became of it; None when the thread has forgotten it."""
     asking = find_question(view, question)
-    if asking is None:
-        return None
+    return None if asking is None else row_of(thread, asking, encode)
+
+
+def row_of(thread: str, asking: Asking, encode: Encode) -> QuestionRow:
     asked = asking.question
     return QuestionRow(
-        id=question,
+        id=asked.id,
         status=asking.status,  # type: ignore[arg-type]
         asked_at=asked.asked_at,
         due=asked.deadline if asking.status == "open" else None,
