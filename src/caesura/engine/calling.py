@@ -44,7 +44,7 @@ async def run_call(call: Call, wish: Wish, performer: Performer, on_busy: OnBusy
         call.input_wrote,
     )
     if call.durability == "exit":
-        call.ledger.leap = Leap(0, work.plan.state.untracked, after_input=call.began == "input")
+        call.ledger.leap = Leap(0, work.plan.state.untracked, begins_anew=call.began is not None)
     if call.ledger.store is not None:
         _log.debug(
             "thread %r: runs", call.ledger.thread, extra={"caesura_thread": call.ledger.thread}

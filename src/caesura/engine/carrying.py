@@ -77,8 +77,10 @@ def _joins(plan: Plan, run: RunView | None, places: list[Place]) -> dict[str, li
         return {}
     joins, written = dict(run.joins), {place.node for place in places}
     at_hand = {task.node for task in run.tasks if not task.sent} - written
+    by_edge = {end for ends in plan.edges.values() for end in ends}
     for join in plan.joins:
-        if join.target in at_hand and not join.sources.isdisjoint(run.ran):
+        came_by_it = not join.sources.isdisjoint(run.ran) or join.target not in by_edge
+        if join.target in at_hand and came_by_it:
             joins[join.name] = sorted(join.sources)
     return joins
 

@@ -19,9 +19,9 @@ from caesura.core.view import ThreadView
 class Leap:
     """Steps of one run that were made and not written."""
 
-    def __init__(self, run: int, untracked: frozenset[str], *, after_input: bool) -> None:
+    def __init__(self, run: int, untracked: frozenset[str], *, begins_anew: bool) -> None:
         self.run, self._untracked = run, untracked
-        self._is_alone = after_input  # what the call has written so far is not to be shown
+        self._is_alone = begins_anew  # what the call has written so far is not to be shown
         self._began: tuple[int, int, int | None] | None = None  # the time, the step, its parent
         self._steps = 0
         self._changed: dict[str, None] = {}

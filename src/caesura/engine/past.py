@@ -163,6 +163,8 @@ class Past:
             self._hide_next = event.brief and event.next is not None
         elif type(event) is Leapt and event.alone and entry is not None:
             entry.hidden = True
+        elif type(event) is Stepped and entry is not None:
+            _take_in(entry)
         return entry
 
     def _on_step(self, view: ThreadView, run: RunView) -> None:
@@ -199,6 +201,8 @@ class Past:
         match event:
             case Asked():
                 self._note_question(view, event)
+            case Started() if event.next is not None:
+                _take_in(self.entries[-2])
             case Failed():
                 for entry in self._latest.values():
                     if entry.ordinal == event.step:
@@ -248,6 +252,13 @@ def _ends_step(event: Event, root: RunView) -> bool:
 def _came_with_a_command(event: Event) -> bool:
     """Whether an event is an update that belongs to the step at hand."""
     return isinstance(event, Updated) and event.run == 0 and event.source == "command"
+
+
+def _take_in(entry: Entry) -> None:
+    """The input of this entry has been taken in."""
+    for task in entry.tasks[:1]:
+        if task.node == START:
+            task.goto = []
 
 
 def _give_result(tasks: list[TaskView], node: str, writes: Any, index: int | None) -> None:

@@ -220,7 +220,7 @@ class Album:
             error=error_in(task, entry.failed.get(index)),
             interrupts=tuple(interrupt_of(q) for q in entry.asked.get(index, ())),
             state=state,
-            result=None if task.writes is None or task.handled else result_of(task.writes),
+            result=result_of(task.writes) if is_ended(task) and not task.handled else None,
         )
 
     # ------------------------------------------------------------------------------------ its parts

@@ -118,9 +118,9 @@ def _end(call: Call, run_id: int) -> None:
     run = call.ledger.view.runs.get(run_id)
     if run is None:
         raise UnknownThread(call.ledger.thread)
-    writes = [w for task in run.tasks if task.writes is not None for w in task.writes]
+    writes = [w for task in run.tasks if task.node != START for w in task.writes or ()]
     _withdraw_all_but(call, run_id, set())
-    call.ledger.stage(Updated(run_id, writes if run.source != "input" else [], [], [], by=call.by))
+    call.ledger.stage(Updated(run_id, writes, [], [], joins=run.joins or None, by=call.by))
 
 
 # ----------------------------------------------------------------------------------------- as nodes

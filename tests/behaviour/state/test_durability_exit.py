@@ -6,7 +6,7 @@ import pytest
 
 from caesura import START, Command, StateGraph, interrupt, once
 from tests.behaviour.both import Story
-from tests.behaviour.state.words import asking, id_of, parent_of, saying, told
+from tests.behaviour.state.words import asking, before, id_of, parent_of, saying, told
 
 EXIT = {"durability": "exit"}
 
@@ -56,6 +56,22 @@ def test_the_pause_can_be_gone_back_to(app, writing):
     again = app.run(writing, None, config=paused.config, **EXIT)
     assert [question.value for question in again.interrupts] == ["good?"]
     assert app.answer(writing, "no", **EXIT)["notes"] == ["a", "b", "good? no", "c", "d"]
+
+
+def test_going_back_makes_one_entry_that_follows_the_step(app, line):
+    app.run(line, {"amount": 1})
+    old = before(app, line, "b")
+    app.run(line, None, config=old.config, **EXIT)
+    newest, *others = app.history(line)
+    assert (parent_of(newest), len(others)) == (id_of(old), 5)
+
+
+def test_an_input_at_an_older_step_makes_one_entry_too(app, line):
+    app.run(line, {"amount": 1})
+    old = before(app, line, "b")
+    app.run(line, {"amount": 2}, config=old.config, **EXIT)
+    newest, *others = app.history(line)
+    assert (parent_of(newest), len(others)) == (id_of(old), 5)
 
 
 def test_a_pause_in_the_first_node_is_an_entry(app):

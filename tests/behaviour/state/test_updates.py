@@ -164,6 +164,21 @@ class TestSpecialNodes:
         app.update(graph, None, as_node=END)
         assert app.state(graph).values["notes"] == ["quick"]
 
+    def test_as_the_end_half_a_join_is_kept(self, app):
+        builder = StateGraph(Story).add_node(saying("a")).add_node(saying("b"))
+        builder.add_node(saying("both")).add_edge(START, "a").add_edge("a", "b")
+        graph = app.compile(builder.add_edge(["a", "b"], "both"), interrupt_before=["b"])
+        app.run(graph, {"amount": 1})
+        app.update(graph, None, as_node=END)
+        app.update(graph, {"notes": ["b by hand"]}, as_node="b")
+        assert app.state(graph).next == ("both",)
+
+    def test_as_the_end_an_input_that_waits_is_dropped(self, app, finished):
+        app.update(finished, {"amount": 2}, as_node="__input__")
+        app.update(finished, None, as_node=END)
+        assert app.state(finished).values["amount"] == 1
+        assert app.history(finished)[1].tasks[0].result is None
+
     def test_as_an_input_the_next_call_begins_with_it(self, app, finished):
         app.update(finished, {"amount": 2}, as_node="__input__")
         assert told(app.history(finished, limit=1)) == [("input", 4, ("__start__",))]
