@@ -68,18 +68,18 @@ class Past:
         return cls(graph, ledger)
 
     # -------------------------------------------------------------------------------------- reading
-    def read(self) -> list[Entry]:
-        """All entries, oldest first."""
-        for _ in self.events():
+    def read(self, since: int = 0) -> list[Entry]:
+        """All entries from a step on, and perhaps some before it, oldest first."""
+        for _ in self.events(since):
             pass
         return self.entries
 
-    def events(self) -> Iterator[Event]:
-        """Every event; `view` is the thread behind it."""
-        snapshot, records = self.from_the_beginning()
+    def events(self, since: int = 0) -> Iterator[Event]:
+        """Every event since a step was made; `view` is the thread behind it."""
+        snapshot, records = self._from(since)
         fold = self._begin(snapshot)
         self.view = fold.view
-        self.entries.clear()  # what a snapshot stands for was pruned
+        self.entries.clear()  # what a snapshot stands for is before that, or was pruned
         for at, event in self._events(snapshot, records):
             before = self._before(event)
             fold.apply(fold.view.at if at is None else at, (event,))
@@ -88,12 +88,7 @@ class Past:
 
     def view_at(self, ordinal: int) -> tuple[ThreadView, RunView] | None:
         """The whole thread at the moment when a step was made, and the run that made it."""
-        store, thread = self._ledger.store, self._ledger.thread
-        assert store is not None
-        snapshot = store.snapshot_before(thread, step=ordinal)
-        records = store.read(thread, snapshot.seq if snapshot is not None else 0)
-        if snapshot is None and records and not self._is_first(records[0]):
-            return None
+        snapshot, records = self._from(ordinal)
         self._wanted = ordinal
         fold = self._begin(snapshot)
         run: RunView | None = None
@@ -136,6 +131,15 @@ class Past:
                 at, events = self._ledger.codec.decode(record.body)
                 for place, event in enumerate(events):
                     yield at if place == 0 else None, event
+
+    def _from(self, step: int) -> tuple[Snapshot | None, Sequence[Record]]:
+        """The latest snapshot from which a step can be reached, and the records that follow it."""
+        store, thread = self._ledger.store, self._ledger.thread
+        assert store is not None
+        snapshot = store.snapshot_before(thread, step=step) if step else None
+        if snapshot is None:
+            return self.from_the_beginning()
+        return snapshot, store.read(thread, snapshot.seq)
 
     def from_the_beginning(self) -> tuple[Snapshot | None, Sequence[Record]]:
         """Every record that there is, and the snapshot that stands for those that were pruned."""

@@ -155,7 +155,7 @@ class Album:
     def at(self, step: str, *, subgraphs: bool = False) -> StateSnapshot:
         """One step, as it was committed."""
         ordinal = self._ordinal(step)
-        for entry in self._past().entries:
+        for entry in self._past(since=ordinal).entries:
             if entry.ordinal == ordinal:
                 return self._of_entry(entry, subgraphs=subgraphs)
         raise UnknownStep(self._ledger.thread, step)
@@ -166,10 +166,10 @@ class Album:
             raise UnknownStep(self._ledger.thread, step)
         return ordinal
 
-    def _past(self) -> Past:
+    def _past(self, since: int = 0) -> Past:
         if self._read is None:
             self._read = Past(self._graph, self._ledger)
-            for entry in self._read.read():
+            for entry in self._read.read(since):
                 if not entry.hidden:
                     self._shown.setdefault(entry.namespace, []).append(entry)
         return self._read
