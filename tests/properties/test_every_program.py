@@ -14,7 +14,7 @@ from caesura import Command
 from caesura.core.events import Answered
 from caesura.core.history import Fold
 from caesura.core.view import ThreadView
-from caesura.engine import ledger as ledgers
+from caesura.engine import folios
 from caesura.engine.families import Family
 from caesura.engine.projections import rebuild, rows_of
 from caesura.testing import Crash, CrashAfter, assert_replays
@@ -29,7 +29,7 @@ steady = settings(derandomize=True, database=None, deadline=None, max_examples=1
 @pytest.fixture(autouse=True, scope="module")
 def _snapshots_all_the_time():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ledgers, "SNAPSHOT_FLOOR", 200)
+        patch.setattr(folios, "SNAPSHOT_FLOOR", 200)
         yield
 
 
