@@ -16,7 +16,7 @@ from caesura.core.state import known_values, view_for
 from caesura.core.view import RunView, TaskView
 from caesura.engine.naming import step_id, task_id
 from caesura.engine.past import place_of
-from caesura.engine.snapshots import config_of, instant, interrupt_of, result_of
+from caesura.engine.showing import config_of, instant, interrupt_of, result_of
 
 if TYPE_CHECKING:
     from caesura.core.view import RunView

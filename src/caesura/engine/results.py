@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from caesura.core.control import INTERRUPT, START, Interrupt
 from caesura.core.state import apply_writes, output_for
 from caesura.engine.calls import open_below
-from caesura.engine.snapshots import interrupt_of, is_ended
+from caesura.engine.showing import interrupt_of, is_ended
 
 if TYPE_CHECKING:
     from caesura.engine.calls import Work

@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from caesura.engine.compiled import CompiledGraph
     from caesura.engine.ledger import Ledger
 
-__all__ = ["Album", "config_of", "instant", "interrupt_of", "is_ended", "result_of", "shown"]
-
 NOTHING = StateSnapshot({}, (), {}, None, None, None, (), ())
 
 
