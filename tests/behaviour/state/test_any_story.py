@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from caesura import END, START, Command, MemoryStore, StateGraph, once
-from caesura.engine import ledger
+from caesura.engine import folios
 from caesura.errors import EmptyInputError, InvalidUpdateError, NotFound
 from caesura.testing import ManualClock
 from tests.behaviour.both import Story
@@ -110,7 +110,7 @@ STORIES = st.lists(
 @given(deeds=STORIES)
 def test_the_past_is_told_without_contradiction(floor, deeds):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ledger, "SNAPSHOT_FLOOR", floor)
+        patch.setattr(folios, "SNAPSHOT_FLOOR", floor)
         player = Player()
         for deed in deeds:
             player.do(*deed)
