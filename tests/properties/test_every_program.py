@@ -102,9 +102,12 @@ def assert_the_log_tells_it_all(graph: Any, store: Any, result: Any) -> None:
     view = folded(graph, store)
     assert view.runs[0].values == dict(result) == graph.get_state(THREAD).values
     assert graph.codec.encode_view(view) == graph.codec.encode_view(ledger.view)
-    row, questions = rows_of(graph, ledger)
+    row, questions, ended = rows_of(graph, ledger)
     assert store.threads()[0].row == row
     assert {q.row.id: q.row for q in store.questions(thread=THREAD)} == questions
+    assert {(run.step, run.index): run for run in store.runs(THREAD)} == {
+        (run.step, run.index): run for run in ended
+    }
     rebuild(graph, THREAD)
     assert store.threads()[0].row == row
     assert {q.row.id: q.row for q in store.questions(thread=THREAD)} == questions

@@ -24,6 +24,7 @@ from caesura.engine.drafts import OUTLINE, Draft
 from caesura.engine.families import Family
 from caesura.engine.leaps import Leap
 from caesura.engine.projections import ABOUT_QUESTIONS, question_row, questions_in, row_of
+from caesura.engine.tallies import Tally
 from caesura.errors import RecordTooLarge, UnknownThread, UnserializableValue
 from caesura.ports import Clock, Lease, QuestionRow, Snapshot, Store
 
@@ -53,6 +54,7 @@ class Folio:
         self.fold = Fold(ThreadView(), self.family.spec)
         self._draft = Draft()
         self._closings = Closings()
+        self._tally = Tally()
         self._delta_bytes = 0
         self._state_bytes = 0
 
@@ -85,14 +87,25 @@ class Folio:
                 self._state_bytes = len(loaded.snapshot.body)
                 self.fold = Fold(self.codec.decode_view(loaded.snapshot.body), self.family.spec)
             self.head = after
+            has_died = loaded.lease.owner is not None
             for record in loaded.records:
                 if record.seq > after:
-                    self.fold.apply(*self.codec.decode(record.body))
+                    at, events = self.codec.decode(record.body)
+                    if has_died:
+                        self._fold_and_tally(at, events)
+                    else:
+                        self.fold.apply(at, events)
                     self._delta_bytes += len(record.body)
                     self.head = record.seq
             self.head = max(self.head, loaded.head)
             for run in self.view.runs.values():
                 self.fold.attach(run)  # a snapshot by somebody who did not know its reducers
+
+    def _fold_and_tally(self, at: int, events: Sequence[Event]) -> None:
+        self.view.at = at
+        for event in events:
+            self._tally.note(self.view, event)
+            self.fold.apply(self.view.at, (event,))
 
     @property
     def exists(self) -> bool:
@@ -142,6 +155,9 @@ class Folio:
         closing = [e for e in events if type(e) in ABOUT_QUESTIONS]
         for event in closing:
             self._closings.about_to(self.view, event)
+        if packed:
+            for event in events:
+                self._tally.note(self.view, event)
         self.fold.prepared = prepared
         self.fold.apply(self.view.at, events)
         if packed:

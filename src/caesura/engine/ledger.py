@@ -170,6 +170,7 @@ class Ledger(Folio):
             lease=take or (Release() if release else None),
             row=row,
             questions=portion.questions,
+            runs=self._tally.take(all_of_them=release),
             snapshot=portion.snapshot,
             durable=durable,
         )

@@ -13,7 +13,7 @@ from caesura.core.decide import Status, open_questions, status_of
 from caesura.core.events import Answered, Asked, Event, Expired, Withdrawn
 from caesura.core.history import find_question
 from caesura.core.view import Asking, ThreadView
-from caesura.ports import QuestionRow, ThreadRow
+from caesura.ports import QuestionRow, RunRow, ThreadRow
 
 if TYPE_CHECKING:
     from caesura.engine.compiled import CompiledGraph
@@ -95,22 +95,27 @@ def rebuild(graph: CompiledGraph, thread: str) -> None:
     ledger.load()
     ledger.require()
     wish_for(store, thread, "", ledger.lease)
-    row, questions = rows_of(graph, ledger)
+    row, questions, ended = rows_of(graph, ledger)
+    runs = {(run.step, run.index): run for run in (*store.runs(thread), *ended)}
     store.replace_rows(
         thread,
         expected_head=ledger.head,
         row=row,
         questions=list((_stored_questions(ledger) | questions).values()),
-        runs=store.runs(thread),
+        runs=list(runs.values()),
     )
 
 
-def rows_of(graph: CompiledGraph, ledger: Ledger) -> tuple[ThreadRow, dict[str, QuestionRow]]:
-    """A thread's row, and those of its questions, by the log alone."""
+def rows_of(
+    graph: CompiledGraph, ledger: Ledger
+) -> tuple[ThreadRow, dict[str, QuestionRow], tuple[RunRow, ...]]:
+    """A thread's row, those of its questions and those of its tasks, by the log alone."""
     from caesura.core.history import Fold
     from caesura.engine.families import Family
     from caesura.engine.past import Past
+    from caesura.engine.tallies import Tally
 
+    tally = Tally()
     snapshot, records = Past(graph, ledger).from_the_beginning()
     view = ThreadView() if snapshot is None else ledger.codec.decode_view(snapshot.body)
     fold = Fold(view, Family(graph.plan).spec)
@@ -126,11 +131,12 @@ def rows_of(graph: CompiledGraph, ledger: Ledger) -> tuple[ThreadRow, dict[str, 
     for record in records:
         if snapshot is None or record.seq > snapshot.seq:
             at, events = ledger.codec.decode(record.body)
+            fold.view.at = at
             for event in events:
-                fold.apply(at, (event,))
-                at = fold.view.at
+                tally.note(fold.view, event)
+                fold.apply(fold.view.at, (event,))
                 note(questions_in(event))
-    return thread_row(fold.view, status_of(fold.view)), found
+    return thread_row(fold.view, status_of(fold.view)), found, tally.take(all_of_them=True)
 
 
 def _stored_questions(ledger: Ledger) -> dict[str, QuestionRow]:

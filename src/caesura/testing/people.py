@@ -130,7 +130,7 @@ class ScriptedHuman:
         return self._in_order if self._in_order.answers else None
 
     # ---------------------------------------------------------------------------------- working
-    def work(self, graph: Any, input: Any = UNSET, *, thread: str, **options: Any) -> Any:  # noqa: A002
+    def work(self, graph: Any, input: Any = UNSET, *, thread: str, **options: Any) -> Any:
         """Start the thread with an input, if one is given, and answer what it asks.
 
         Returns what the last call returned; the thread's values when there was nothing to do.
@@ -149,7 +149,7 @@ class ScriptedHuman:
             except StopIteration as done:
                 return done.value
 
-    async def awork(self, graph: Any, input: Any = UNSET, *, thread: str, **options: Any) -> Any:  # noqa: A002
+    async def awork(self, graph: Any, input: Any = UNSET, *, thread: str, **options: Any) -> Any:
         """`work` through the async API."""
         steps = self._steps(input, thread, options)
         call = next(steps)

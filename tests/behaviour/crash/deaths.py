@@ -241,7 +241,10 @@ def assert_the_rows_are_those_of_the_log(story: Story, world: World, store: Any)
     ledger = graph.ledger_for(THREAD)
     ledger.load()
     assert not open_questions(ledger.view)
-    row, questions = rows_of(graph, ledger)
+    row, questions, ended = rows_of(graph, ledger)
     assert store.threads()[0].row == row
     assert {q.row.id: q.row for q in store.questions(thread=THREAD)} == questions
+    assert {(run.step, run.index): run for run in store.runs(THREAD)} == {
+        (run.step, run.index): run for run in ended
+    }
     assert_replays(graph, THREAD)

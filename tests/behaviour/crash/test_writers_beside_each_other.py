@@ -105,9 +105,12 @@ def a_question_that_is_dropped(world: World) -> Any:
 def assert_the_rows_are_those_of_the_log(graph: Any, store: Any) -> None:
     ledger = graph.ledger_for(THREAD)
     ledger.load()
-    row, questions = rows_of(graph, ledger)
+    row, questions, ended = rows_of(graph, ledger)
     assert store.threads()[0].row == row
     assert {q.row.id: q.row for q in store.questions(thread=THREAD)} == questions
+    assert {(run.step, run.index): run for run in store.runs(THREAD)} == {
+        (run.step, run.index): run for run in ended
+    }
 
 
 @pytest.mark.parametrize("durability", ["sync", "async", "exit"])
