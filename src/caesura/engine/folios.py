@@ -102,10 +102,10 @@ class Folio:
                 self.fold.attach(run)  # a snapshot by somebody who did not know its reducers
 
     def _fold_and_tally(self, at: int, events: Sequence[Event]) -> None:
-        self.view.at = at
         for event in events:
-            self._tally.note(self.view, event)
-            self.fold.apply(self.view.at, (event,))
+            self._tally.note(self.view, event, at)
+            self.fold.apply(at, (event,))
+            at = self.view.at
 
     @property
     def exists(self) -> bool:
@@ -156,8 +156,8 @@ class Folio:
         for event in closing:
             self._closings.about_to(self.view, event)
         if packed:
-            for event in events:
-                self._tally.note(self.view, event)
+            for place, event in enumerate(events):
+                self._tally.note(self.view, event, self.view.at + place)
         self.fold.prepared = prepared
         self.fold.apply(self.view.at, events)
         if packed:
@@ -181,6 +181,8 @@ class Folio:
         begins = not self._draft.events
         events = self.leap.events(self.view, self.clock.now() if begins else None)
         packed = [self.codec.pack(event) for event in events]
+        for place, event in enumerate(events):
+            self._tally.note(self.view, event, self.view.at - len(events) + place)
         if begins:
             self._draft.at = self.view.at - len(events)
         self._delta_bytes += self._draft.add(packed)

@@ -170,7 +170,8 @@ class Ledger(Folio):
             lease=take or (Release() if release else None),
             row=row,
             questions=portion.questions,
-            runs=self._tally.take(all_of_them=release),
+            # Whoever goes on after this run counts again what came after its last snapshot.
+            runs=self._tally.take(all_of_them=release or portion.snapshot is not None),
             snapshot=portion.snapshot,
             durable=durable,
         )

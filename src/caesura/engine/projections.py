@@ -131,10 +131,10 @@ def rows_of(
     for record in records:
         if snapshot is None or record.seq > snapshot.seq:
             at, events = ledger.codec.decode(record.body)
-            fold.view.at = at
             for event in events:
-                tally.note(fold.view, event)
-                fold.apply(fold.view.at, (event,))
+                tally.note(fold.view, event, at)
+                fold.apply(at, (event,))
+                at = fold.view.at
                 note(questions_in(event))
     return thread_row(fold.view, status_of(fold.view)), found, tally.take(all_of_them=True)
 

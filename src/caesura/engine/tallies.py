@@ -27,16 +27,16 @@ class Tally:
     def __init__(self) -> None:
         self._rows: dict[tuple[int, int], RunRow] = {}
 
-    def note(self, view: ThreadView, event: Event) -> None:
-        """Called before the event is folded, with the time at which it happens in the view."""
+    def note(self, view: ThreadView, event: Event, at: int) -> None:
+        """Called before the event is folded, with the time at which it happens."""
         match event:
             case Stepped() if event.writes is not None:
-                self._add(view.runs[event.run], 0, view.at, "done")
+                self._add(view.runs[event.run], 0, at, "done")
             case Done() if event.goto is not None:
                 outcome = "failed" if event.handled else "done"
-                self._add(_run_of(view, event.step), event.index, view.at, outcome)
+                self._add(_run_of(view, event.step), event.index, at, outcome)
             case Failed() if event.index >= 0:
-                self._add(_run_of(view, event.step), event.index, view.at, "failed")
+                self._add(_run_of(view, event.step), event.index, at, "failed")
 
     def _add(self, run: RunView | None, index: int, at: int, outcome: Any) -> None:
         if run is None:
