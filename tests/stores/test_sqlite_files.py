@@ -6,6 +6,7 @@ import os
 import sqlite3
 import stat
 import sys
+import tempfile
 from contextlib import closing
 from pathlib import Path
 
@@ -165,14 +166,37 @@ def test_a_damaged_file_is_called_damaged(database: Path) -> None:
         store.load("t")
 
 
-@pytest.mark.skipif(
-    sys.platform == "win32" or os.geteuid() == 0, reason="nothing is forbidden to this user"
-)
-def test_a_file_that_must_not_be_written_is_refused(database: Path) -> None:
-    SqliteStore(database).close()
-    database.chmod(0o400)
-    with pytest.raises(StoreUnavailable, match="permissions"), SqliteStore(database) as store:
-        begin(store)
+@pytest.mark.skipif(sys.platform == "win32", reason="no such permissions on this platform")
+def test_a_file_that_must_not_be_written_is_refused() -> None:
+    with tempfile.TemporaryDirectory() as folder:  # one that others may enter, unlike pytest's
+        database = Path(folder, "app.db")
+        with SqliteStore(database) as store:
+            begin(store)
+        Path(folder).chmod(0o755)
+        database.chmod(0o444)
+        assert _refused_to_a_stranger(database)
+
+
+def _refused_to_a_stranger(database: Path) -> bool:
+    """Open it as a user to whom something is forbidden, which root is not."""
+    child = os.fork()
+    if child == 0:
+        outcome = 2
+        try:
+            if os.geteuid() == 0:
+                os.setgid(NOBODY)
+                os.setuid(NOBODY)
+            with SqliteStore(database) as store:
+                begin(store, "another")
+            outcome = 1
+        except StoreUnavailable as refused:
+            outcome = 0 if "permissions" in str(refused) else 3
+        finally:
+            os._exit(outcome)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+NOBODY = 65534
 
 
 def test_a_file_that_is_refused_is_not_kept_open(
