@@ -10,7 +10,8 @@ from hypothesis import given, strategies as st
 
 from caesura.core import events as ev
 from caesura.core.control import START
-from caesura.core.history import Fold, find_question
+from caesura.core.history import Fold
+from caesura.core.journals import find_question
 from caesura.core.parts import ErrorInfo, Question, Sent
 from caesura.core.plan import Plan
 from caesura.core.view import ThreadView

@@ -13,7 +13,7 @@ from typing import Literal
 from msgspec import Struct
 
 from caesura.core.control import END, START
-from caesura.core.history import journal_key
+from caesura.core.journals import journal_key
 from caesura.core.parts import Handling, Planned, Sent, Target
 from caesura.core.plan import Plan
 from caesura.core.view import RunView, TaskView, ThreadView

@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 from caesura.core.control import Answer, Answers
 from caesura.core.decide import open_questions
 from caesura.core.events import Answered, Expired
-from caesura.core.history import find_question
+from caesura.core.journals import find_question
 from caesura.core.view import Asking, ThreadView
 from caesura.engine.answers_schema import check, json_schema_of, plain
 from caesura.engine.ledger import Ledger

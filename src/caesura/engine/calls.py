@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal
 
-from caesura.core.history import journal_key
+from caesura.core.journals import journal_key
 from caesura.core.parts import Question
 from caesura.engine import running
 from caesura.engine.leases import HEART, busy, wish_for

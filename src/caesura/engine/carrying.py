@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from caesura.core.control import START
 from caesura.core.decide import Ended, Planning, plan_next
-from caesura.core.history import carried_tasks
 from caesura.core.parts import Carried, Target
 from caesura.core.state import view_for
+from caesura.core.tasks import carried_tasks
 from caesura.engine.context import Runtime
 from caesura.engine.returns import read_routed
 

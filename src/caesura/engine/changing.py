@@ -12,7 +12,7 @@ from typing import Any
 
 from caesura.core.control import UNSET, StateUpdate
 from caesura.core.events import Event, Expired, Settled
-from caesura.core.history import find_question
+from caesura.core.journals import find_question
 from caesura.engine.answers import answer_to, instant
 from caesura.engine.calls import Call
 from caesura.engine.families import Family

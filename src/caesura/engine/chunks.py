@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from caesura.core.control import INTERRUPT, START
 from caesura.core.decide import is_finished
 from caesura.core.forms import ROOT
-from caesura.core.history import journal_key
+from caesura.core.journals import journal_key
 from caesura.core.state import known_values, view_for
 from caesura.core.view import RunView, TaskView
 from caesura.engine.naming import step_id, task_id

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from caesura.core.events import COMMUTING, Answered, Asked, Event, Expired, Withdrawn
-from caesura.core.history import find_question
+from caesura.core.journals import find_question
 from caesura.core.view import Asking, ThreadView
 from caesura.engine.codec import Codec
 from caesura.errors import LeaseLost

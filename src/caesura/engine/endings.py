@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from caesura.core.events import Reread
-from caesura.core.history import journal_key
+from caesura.core.journals import journal_key
 from caesura.core.parts import ErrorInfo, Target
 from caesura.engine.returns import Writes
 from caesura.engine.scopes import Scope

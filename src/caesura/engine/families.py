@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from caesura.core.history import task_of
+from caesura.core.journals import task_of
 from caesura.core.plan import Plan, StateSpec
 from caesura.core.view import RunView, ThreadView
 

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 
 from caesura.core.events import Entered, Event, Recorded, Started
-from caesura.core.history import Fold, find_question
+from caesura.core.history import Fold
+from caesura.core.journals import find_question
 from caesura.core.state import apply_writes, start_values, tracked
 from caesura.core.view import ThreadView
 from caesura.engine.closings import Closings

@@ -29,6 +29,7 @@ from caesura.engine.calls import reducers_of
 
 if TYPE_CHECKING:
     from caesura.core.plan import Plan
+    from caesura.core.view import RunView
     from caesura.engine.calls import Call
 
 
@@ -89,12 +90,19 @@ def give_input(call: Call, wish: Wish) -> bool:
         ledger.stage(Withdrawn(question, "a new input took its place", call.by))
     run = view.runs.get(0)
     call.began, call.input_wrote = "input", keys_of(start)
-    call.before_input = (values, view.steps, run.step if run is not None else None)
+    call.before_input = (values, view.steps, _step_before(run))
     given, start.writes = start.writes, tracked(plan.state, start.writes)
     ledger.stage(start, prepared=applied(plan, values, given) if start.next is not None else None)
     view.runs[0].tasks[0].writes = given if start.next is None else view.runs[0].tasks[0].writes
     forget_lost_keys(call)
     return True
+
+
+def _step_before(run: RunView | None) -> int | None:
+    """The step that the input follows."""
+    if run is None:
+        return None
+    return run.step if run.follows is None else run.follows
 
 
 def open_here(call: Call) -> None:

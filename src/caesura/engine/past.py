@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from caesura.core.control import START
 from caesura.core.events import Asked, Event, Failed, Leapt, Rewound, Started, Stepped, Updated
-from caesura.core.history import Fold, callers, journal_key
+from caesura.core.history import Fold
+from caesura.core.journals import callers, journal_key
 from caesura.core.parts import ErrorInfo, Question
 from caesura.core.view import RunView, TaskView, ThreadView
 from caesura.engine.families import Family

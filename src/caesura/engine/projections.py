@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from caesura.core.decide import Status, open_questions, status_of
 from caesura.core.events import Answered, Asked, Event, Expired, Withdrawn
-from caesura.core.history import find_question
+from caesura.core.journals import find_question
 from caesura.core.view import Asking, ThreadView
 from caesura.ports import QuestionRow, RunRow, ThreadRow
 

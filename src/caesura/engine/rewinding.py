@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 from caesura.core.decide import open_questions
 from caesura.core.events import Rewound, Withdrawn
-from caesura.core.history import callers, journal_key
+from caesura.core.journals import callers, journal_key
 from caesura.core.view import RunView, ThreadView
 from caesura.engine.naming import ordinal_of
 from caesura.engine.past import Past

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from caesura.core.control import START, PregelTask, StateSnapshot
 from caesura.core.decide import is_finished
-from caesura.core.history import journal_key
+from caesura.core.journals import journal_key
 from caesura.core.plan import Plan
 from caesura.core.state import apply_writes, known_values
 from caesura.core.view import RunView

@@ -1,9 +1,9 @@
 """Which tasks ended, when and how: the rows of the `runs` projection, for analytics.
 
-Promises: a row is a function of the log alone. Rows are written when a run gives its thread back, or
-when many have come together, so that a step stays one statement; what a run that died has not written
-is written by the run that goes on after it. Steps that were held back (durability='exit') are one
-entry in the log and have no rows.
+Promises: a row is a function of the log alone. Rows are written when a run gives its thread back,
+or when many have come together, so that a step stays one statement; what a run that died has not
+written is written by the run that goes on after it. Steps that were held back (durability='exit')
+are one entry in the log and have no rows.
 Used by `engine.folios` and by `engine.projections` when rows are rebuilt.
 """
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from caesura.core.control import COPY, END, INPUT, START, Command, StateUpdate
 from caesura.core.decide import has_failed
 from caesura.core.events import Retried, Updated, Withdrawn
-from caesura.core.history import journal_key
+from caesura.core.journals import journal_key
 from caesura.core.state import (
     apply_writes,
     known_values,

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 from caesura.core.control import START
 from caesura.core.decide import Ended, plan_next
 from caesura.core.events import Asked, Done, Event, Started, Stepped, Updated
-from caesura.core.history import Fold, journal_key
+from caesura.core.history import Fold
+from caesura.core.journals import journal_key
 from caesura.core.parts import Handling
 from caesura.core.plan import Plan
 from caesura.core.view import RunView, TaskView, ThreadView
