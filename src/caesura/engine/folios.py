@@ -53,6 +53,7 @@ class Folio:
         self.lease: Lease | None = None
         self.leap: Leap | None = None  # durability='exit': steps that are not yet written
         self.fold = Fold(ThreadView(), self.family.spec)
+        self.view = self.fold.view
         self._draft = Draft()
         self._closings = Closings()
         self._tally = Tally()
@@ -66,10 +67,6 @@ class Folio:
 
     def check(self) -> None:
         """Raise what forbids to stage anything."""
-
-    @property
-    def view(self) -> ThreadView:
-        return self.fold.view
 
     # --------------------------------------------------------------------------------- reading
     def load(self) -> None:
@@ -87,6 +84,7 @@ class Folio:
                 after = loaded.snapshot.seq
                 self._state_bytes = len(loaded.snapshot.body)
                 self.fold = Fold(self.codec.decode_view(loaded.snapshot.body), self.family.spec)
+                self.view = self.fold.view
             self.head = after
             has_died = loaded.lease.owner is not None
             for record in loaded.records:
