@@ -52,13 +52,16 @@ class Folio:
         self.head = 0
         self.lease: Lease | None = None
         self.leap: Leap | None = None  # durability='exit': steps that are not yet written
-        self.fold = Fold(ThreadView(), self.family.spec)
-        self.view = self.fold.view
+        self.follow(Fold(ThreadView(), self.family.spec))
         self._draft = Draft()
         self._closings = Closings()
         self._tally = Tally()
         self._delta_bytes = 0
         self._state_bytes = 0
+
+    def follow(self, fold: Fold) -> None:
+        """From here on this is what is known of the thread."""
+        self.fold, self.view = fold, fold.view
 
     @property
     def is_sending(self) -> bool:
@@ -83,8 +86,8 @@ class Folio:
             if loaded.snapshot is not None:
                 after = loaded.snapshot.seq
                 self._state_bytes = len(loaded.snapshot.body)
-                self.fold = Fold(self.codec.decode_view(loaded.snapshot.body), self.family.spec)
-                self.view = self.fold.view
+                view = self.codec.decode_view(loaded.snapshot.body)
+                self.follow(Fold(view, self.family.spec))
             self.head = after
             has_died = loaded.lease.owner is not None
             for record in loaded.records:

@@ -132,7 +132,8 @@ class _Replay:
         head.require()
         snapshot, records = Past(self._graph, head).from_the_beginning()
         view = ThreadView() if snapshot is None else self._codec.decode_view(snapshot.body)
-        self._ledger.fold = fold = Fold(view, self._family.spec)
+        fold = Fold(view, self._family.spec)
+        self._ledger.follow(fold)
         for record in records:
             if snapshot is not None and record.seq <= snapshot.seq:
                 continue
