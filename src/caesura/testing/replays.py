@@ -41,7 +41,7 @@ def assert_replays(graph: CompiledGraph, thread: str, *, context: Any = None) ->
     Compared are: what each finished node and conditional edge returned (writes and targets), which
     effects it asked for and with which arguments, which questions it asked, and which tasks each
     step led to. Child graphs, `Send`s and error handlers are replayed as every other task. The
-    number of tasks that were replayed comes back, so that a test can see that there were some.
+    number of passes that were replayed comes back, so that a test can see that there were some.
 
     Not compared are: what failed, since that is what gets mended; steps that `durability="exit"`
     left out of the log; where an input leads in a child graph; updates from outside; graphs that
