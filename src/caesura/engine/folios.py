@@ -147,8 +147,9 @@ class Folio:
         packed: list[bytes] = []
         if self.store is not None:
             packed = [self.codec.pack(event) for event in events]
-            if self.leap is not None and self.leap.takes(events[0]):
-                self.leap.fold(self.fold, events[0], prepared)
+            if self.leap is not None and all(map(self.leap.takes, events)):
+                for event in events:
+                    self.leap.fold(self.fold, event, prepared)
                 return
             self._refuse_too_large(packed)
             self._write_leap()

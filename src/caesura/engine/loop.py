@@ -14,17 +14,17 @@ from typing import TYPE_CHECKING
 
 from caesura.core.control import START
 from caesura.core.decide import Ended, held_by, is_finished, is_runnable, plan_next
-from caesura.core.events import Done, Failed, Held, Stepped, Stopped
+from caesura.core.events import Failed, Held, Stepped, Stopped
 from caesura.core.parts import Handling
 from caesura.core.state import apply_writes, tracked
 from caesura.engine.chunks import Chunks
 from caesura.engine.endings import Ending
 from caesura.engine.failures import describe, rebuild
+from caesura.engine.settling import raise_first, settle_all, settle_only
 from caesura.engine.tasks import run_task
 from caesura.errors import (
     GraphRecursionError,
     NodeVanished,
-    ParentCommand,
     RecordTooLarge,
     UnserializableValue,
 )
@@ -51,7 +51,8 @@ async def advance(work: Work) -> None:
         if ledger.view.stop is not None:
             ledger.stage(Stopped(ledger.view.stop))  # type: ignore[arg-type]
             return
-        _raise_recorded(run)
+        if run.error is not None or any(task.error is not None for task in run.tasks):
+            _raise_recorded(run)
         holding = None if run.passed else held_by(work.plan, ledger.view, run)
         if run.held is not None or holding is not None:
             if holding is not None:
@@ -119,20 +120,9 @@ async def _run_tasks(work: Work, todo: list[int], chunks: Chunks | None) -> Endi
             chunks.task_begins(index)
         await chunks.hand_over()
     if len(work.run.tasks) == 1 and not (chunks is not None and chunks.is_live):
-        return _settle_only(work, await run_task(work, 0), chunks)
+        return settle_only(work, await run_task(work, 0), chunks)
     await _run_side_by_side(work, todo, chunks)
     return None
-
-
-def _settle_only(work: Work, ending: Ending, chunks: Chunks | None) -> Ending | None:
-    """The record of a whole task is part of its step's, when it is the only one."""
-    task = work.run.tasks[0]
-    if ending.goto is None or ending.handled is not None or task.writes is not None:
-        _raise_first(work, {0: _settle(work, 0, ending, chunks)})
-        return None
-    if chunks is not None:
-        chunks.task_ends(0, ending)
-    return ending
 
 
 async def _run_side_by_side(work: Work, todo: list[int], chunks: Chunks | None) -> None:
@@ -150,7 +140,7 @@ async def _run_side_by_side(work: Work, todo: list[int], chunks: Chunks | None) 
         chunks.listen(None)
     if broken is not None:
         raise broken
-    _raise_first(work, endings)
+    raise_first(endings)
 
 
 async def _gather(
@@ -161,74 +151,19 @@ async def _gather(
     left = len(todo)
     while left:
         outcomes = await crowd.some()
+        left -= len(outcomes)
+        ended: dict[int, Ending] = {}
         for outcome in outcomes:
-            left -= 1
             if outcome.error is not None:
                 broken = broken or outcome.error
-                continue
-            index = todo[outcome.index]
-            endings[index] = _settle(work, index, outcome.value, chunks)
+            else:
+                ended[todo[outcome.index]] = outcome.value
+        endings |= settle_all(work, ended, chunks)
         if outcomes and left:
             await _commit(work)
         if chunks is not None:
             await chunks.hand_over()
     return broken
-
-
-def _settle(work: Work, index: int, ending: Ending, chunks: Chunks | None) -> Ending:
-    """Record how a task ended; a result that cannot be written is a failure."""
-    ledger, run = work.call.ledger, work.run
-    task = run.tasks[index]
-    if ending.writes is not None and (task.writes is None or ending.goto is not None):
-        commanded = ending.commanded if ending.goto is None else None
-        done = Done(
-            run.step,
-            index,
-            tracked(work.plan.state, ending.writes),
-            ending.goto,
-            ending.handled,
-            commanded,
-        )
-        try:
-            ledger.stage(done)
-        except (UnserializableValue, RecordTooLarge) as error:
-            ending = Ending(error=error, attempts=ending.attempts)
-        else:
-            _restore_untracked(work, task, ending.writes or [])
-    if ending.error is not None and ending.handled is None:
-        ledger.stage(
-            Failed(run.step, index, describe(ending.error), ending.attempts, ending.of_router)
-        )
-        _log.info(
-            "thread %r: node %r failed with %r",
-            ledger.thread,
-            task.node,
-            ending.error,
-            extra={
-                "caesura_thread": ledger.thread,
-                "caesura_step": run.step,
-                "caesura_task": work.id_of(index),
-            },
-        )
-    if chunks is not None:
-        chunks.task_ends(index, ending)
-    return ending
-
-
-def _restore_untracked(work: Work, task: TaskView, writes: Writes) -> None:
-    """In memory a task's writes stay whole; only the log does without."""
-    if work.plan.state.untracked:
-        task.writes = writes
-
-
-def _raise_first(work: Work, endings: dict[int, Ending]) -> None:
-    """The failure of the first task that failed, in the order of tasks."""
-    failed = [e for _, e in sorted(endings.items()) if e.error is not None and e.handled is None]
-    if failed and failed[0].error is not None:
-        raise failed[0].error
-    for _, ending in sorted(endings.items()):
-        if ending.leaves is not None:
-            raise ParentCommand(ending.leaves.args[0])
 
 
 # ------------------------------------------------------------------------------- completing a step
