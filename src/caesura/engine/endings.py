@@ -13,6 +13,7 @@ from msgspec import Struct
 from caesura.core.events import Reread
 from caesura.core.journals import journal_key
 from caesura.core.parts import ErrorInfo, Target
+from caesura.engine.logs import tell_waiting
 from caesura.engine.returns import Writes
 from caesura.engine.scopes import Scope
 from caesura.errors import ParentCommand
@@ -57,3 +58,4 @@ def pause(scope: Scope, task: TaskView) -> None:
     scope.stage_questions()
     if task.stale:
         scope.work.call.ledger.stage(Reread(scope.step, scope.index))
+    tell_waiting(scope)

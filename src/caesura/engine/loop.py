@@ -8,7 +8,6 @@ Called by the facade's calls and by `engine.children`.
 
 from __future__ import annotations
 
-import logging
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -20,6 +19,7 @@ from caesura.core.state import apply_writes, tracked
 from caesura.engine.chunks import Chunks
 from caesura.engine.endings import Ending
 from caesura.engine.failures import describe, rebuild
+from caesura.engine.logs import tell_step
 from caesura.engine.settling import raise_first, settle_all, settle_only
 from caesura.engine.tasks import run_task
 from caesura.errors import (
@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from caesura.engine.calls import Work
     from caesura.engine.crowds import Crowd
     from caesura.engine.returns import Writes
-
-_log = logging.getLogger("caesura")
 
 
 async def advance(work: Work) -> None:
@@ -74,6 +72,7 @@ async def advance(work: Work) -> None:
         if run.tasks[0].node != START:
             work.steps_left -= 1
         _complete(work, run, only)
+        tell_step(work)
         if chunks is not None:
             chunks.step_is_over()
         if work.run.tasks:

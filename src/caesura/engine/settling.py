@@ -7,13 +7,13 @@ Called by `engine.loop`.
 
 from __future__ import annotations
 
-import logging
 from typing import TYPE_CHECKING
 
 from caesura.core.events import Done, Failed
 from caesura.core.state import tracked
 from caesura.engine.endings import Ending
 from caesura.engine.failures import describe
+from caesura.engine.logs import tell_failure
 from caesura.errors import ParentCommand, RecordTooLarge, UnserializableValue
 
 if TYPE_CHECKING:
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from caesura.engine.calls import Work
     from caesura.engine.chunks import Chunks
-
-_log = logging.getLogger("caesura")
 
 
 def settle_only(work: Work, ending: Ending, chunks: Chunks | None) -> Ending | None:
@@ -83,17 +81,7 @@ def _one_by_one(work: Work, dones: Mapping[int, Done]) -> dict[int, Exception]:
 def _fail(work: Work, index: int, ending: Ending, error: Exception) -> None:
     ledger, run = work.call.ledger, work.run
     ledger.stage(Failed(run.step, index, describe(error), ending.attempts, ending.of_router))
-    _log.info(
-        "thread %r: node %r failed with %r",
-        ledger.thread,
-        run.tasks[index].node,
-        error,
-        extra={
-            "caesura_thread": ledger.thread,
-            "caesura_step": run.step,
-            "caesura_task": work.id_of(index),
-        },
-    )
+    tell_failure(work, index, error)
 
 
 def raise_first(endings: Mapping[int, Ending]) -> None:
