@@ -182,6 +182,7 @@ class Work:
         "plan",
         "run_id",
         "settings",
+        "short",
         "space",
         "steps_left",
     )
@@ -203,6 +204,7 @@ class Work:
         self.settings = settings if settings is not None else call.settings
         self.budget: int = self.settings.get("recursion_limit") or call.limit
         self.steps_left = self.budget
+        self.short: dict[str, bool] = {}  # node -> whether it can be run the short way
         # For streams: whether this call gave the run its input, or went back to an older step.
         self.began: Literal["input", "step"] | None = None
         self.before_input: tuple[dict[str, Any], int, int | None] | None = None

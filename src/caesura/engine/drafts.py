@@ -37,13 +37,11 @@ class Draft:
         self._ends: list[int] = []  # where what was staged together ends
         self._size = 0
 
-    def add(self, packed: Sequence[bytes]) -> int:
-        """Take up what was staged together; its size."""
-        size = sum(map(len, packed))
+    def add(self, packed: Sequence[bytes], size: int) -> None:
+        """Take up what was staged together."""
         self.events += packed
         self._ends.append(len(self.events))
         self._size += size
-        return size
 
     def take(self, limit: int) -> Portion:
         """As much as fits into one record, or all that there is."""

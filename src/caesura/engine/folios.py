@@ -144,38 +144,42 @@ class Folio:
 
     def _stage(self, events: Sequence[Event], prepared: Values | None) -> None:
         self.check()
-        packed: list[bytes] = []
-        if self.store is not None:
-            packed = [self.codec.pack(event) for event in events]
-            if self.leap is not None and all(map(self.leap.takes, events)):
+        if self.store is None:
+            self._fold(events, prepared)
+            return
+        packed = [self.codec.pack(event) for event in events]
+        if self.leap is not None:
+            if all(map(self.leap.takes, events)):
                 for event in events:
                     self.leap.fold(self.fold, event, prepared)
                 return
-            self._refuse_too_large(packed)
             self._write_leap()
-            if not self._draft.events:
-                self._before_record(events[0])
+        size = sum(map(len, packed))
+        if size + OUTLINE > self.store.max_bytes:
+            raise RecordTooLarge(
+                f"What thread {self.thread!r} wants to write", size=size + OUTLINE,
+                limit=self.store.max_bytes,
+            )  # fmt: skip
+        if not self._draft.events:
+            self._before_record(events[0])
+        at = self.view.at
+        for event in events:
+            self._tally.note(self.view, event, at)
+            at += 1
+        self._fold(events, prepared)
+        self._draft.add(packed, size)
+        self._delta_bytes += size
+
+    def _fold(self, events: Sequence[Event], prepared: Values | None) -> None:
         closing = [e for e in events if type(e) in ABOUT_QUESTIONS]
         for event in closing:
             self._closings.about_to(self.view, event)
-        if packed:
-            for place, event in enumerate(events):
-                self._tally.note(self.view, event, self.view.at + place)
         self.fold.prepared = prepared
         self.fold.apply(self.view.at, events)
-        if packed:
-            self._delta_bytes += self._draft.add(packed)
+        if closing and self.store is not None:
             for event in closing:
                 for question in questions_in(event):
                     self._note_question(question)
-
-    def _refuse_too_large(self, packed: Sequence[bytes]) -> None:
-        assert self.store is not None
-        size, limit = sum(map(len, packed)) + OUTLINE, self.store.max_bytes
-        if size > limit:
-            raise RecordTooLarge(
-                f"What thread {self.thread!r} wants to write", size=size, limit=limit
-            )
 
     def _write_leap(self) -> None:
         """What was held back becomes one entry. Called under the lock."""
@@ -188,7 +192,9 @@ class Folio:
             self._tally.note(self.view, event, self.view.at - len(events) + place)
         if begins:
             self._draft.at = self.view.at - len(events)
-        self._delta_bytes += self._draft.add(packed)
+        size = sum(map(len, packed))
+        self._draft.add(packed, size)
+        self._delta_bytes += size
 
     def _before_record(self, first: Event) -> None:
         """A record begins: fix its time, and take a snapshot of what came before if one is due."""

@@ -21,7 +21,7 @@ from caesura.engine.endings import Ending
 from caesura.engine.failures import describe, rebuild
 from caesura.engine.logs import tell_step
 from caesura.engine.settling import raise_first, settle_all, settle_only
-from caesura.engine.tasks import run_task
+from caesura.engine.tasks import run_at_once, run_task
 from caesura.errors import (
     GraphRecursionError,
     NodeVanished,
@@ -106,7 +106,10 @@ def _too_many(work: Work) -> GraphRecursionError:
 async def _commit(work: Work) -> None:
     call = work.call
     if call.durability == "sync":
-        await work.performer.commit(call.ledger)
+        if work.performer.on_loop:
+            await work.performer.commit(call.ledger)
+        else:
+            call.ledger.commit()
     elif call.durability == "async" and not call.ledger.commit_behind():
         await work.performer.commit(call.ledger, durable=False)
 
@@ -119,7 +122,8 @@ async def _run_tasks(work: Work, todo: list[int], chunks: Chunks | None) -> Endi
             chunks.task_begins(index)
         await chunks.hand_over()
     if len(work.run.tasks) == 1 and not (chunks is not None and chunks.is_live):
-        return settle_only(work, await run_task(work, 0), chunks)
+        ending = run_at_once(work, 0) or await run_task(work, 0)
+        return settle_only(work, ending, chunks)
     await _run_side_by_side(work, todo, chunks)
     return None
 

@@ -17,6 +17,7 @@ from caesura.core.view import RunView, ThreadView
 from caesura.ports import RunRow
 
 MANY = 500
+_ENDINGS = frozenset((Done, Failed))
 
 
 class Tally:
@@ -29,9 +30,15 @@ class Tally:
 
     def note(self, view: ThreadView, event: Event, at: int) -> None:
         """Called before the event is folded, with the time at which it happens."""
+        kind = type(event)
+        if kind is Stepped:
+            if event.writes is not None:  # type: ignore[attr-defined]
+                self._add(view.runs[event.run], 0, at, "done")  # type: ignore[attr-defined]
+        elif kind in _ENDINGS:
+            self._note_ending(view, event, at)
+
+    def _note_ending(self, view: ThreadView, event: Event, at: int) -> None:
         match event:
-            case Stepped() if event.writes is not None:
-                self._add(view.runs[event.run], 0, at, "done")
             case Done() if event.goto is not None:
                 outcome = "failed" if event.handled else "done"
                 self._add(_run_of(view, event.step), event.index, at, outcome)
