@@ -100,14 +100,18 @@ class Courier:
                 with self._lock:
                     while self.is_under_way:
                         self._landed.wait()
-                    self.check()
+                    if self.broken is not None:
+                        raise self.broken
                     append = self._desk.draw_up(wish)
-                    self.is_under_way = append is not None
-                    has_landed = append is not None and self._is_at_once and self._drop(append)
-                if append is None:
-                    break
-                if not has_landed:
-                    self._over(self._bring(append))
+                    if append is None:
+                        break
+                    self.is_under_way = True
+                    if self._is_at_once and self._drop(append):
+                        append = None
+                        if not self._desk.waiting:
+                            break
+                        continue
+                self._over(self._bring(append))
             except BaseException as error:
                 # A thread that is being stopped may leave an append behind of which nobody knows.
                 if append is not None or not isinstance(error, Exception):

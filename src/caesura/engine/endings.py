@@ -34,6 +34,7 @@ class Ending(Struct, frozen=True):
     attempts: int = 1
     of_router: bool = False
     leaves: ParentCommand | None = None  # it ends its graph's run with a command to the parent
+    after: dict[str, Any] | None = None  # the state with `writes` in it, where it was worked out
 
 
 WAITS = Ending()

@@ -22,6 +22,9 @@ from caesura.errors import LeaseLost, StaleHead
 from caesura.ports import Append, Clock, Release, Store, Take
 
 
+_DURABLE = Wish(durable=True)
+
+
 class Ledger(Folio):
     """The log of one thread, as one runner writes it. Safe to use from several threads."""
 
@@ -80,7 +83,8 @@ class Ledger(Folio):
     def commit(self, *, durable: bool = True, release: bool = False) -> None:
         """Write what was staged; return when it is there. For threads that may block."""
         if self._courier is not None:
-            self._courier.carry(Wish(durable, release))
+            wish = _DURABLE if durable and not release else Wish(durable, release)
+            self._courier.carry(wish)
 
     async def commit_on_loop(self, *, durable: bool = True, release: bool = False) -> None:
         """Write what was staged without blocking the event loop."""
@@ -141,7 +145,8 @@ class Ledger(Folio):
         return len(self._draft.events) + bool(self.leap is not None and self.leap.held)
 
     def draw_up(self, wish: Wish) -> Append | None:
-        self._write_leap()
+        if self.leap is not None:
+            self._write_leap()
         release = wish.release and self._held is not None
         if not (self._draft.events or release):
             return None

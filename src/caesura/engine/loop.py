@@ -179,12 +179,14 @@ def _complete(work: Work, run: RunView, only: Ending | None) -> None:
     else:
         writes = [w for task in run.tasks for w in task.writes or ()]
         ended = [Ended(task.node, task.goto or (), _handling(work, task)) for task in run.tasks]
-    values = dict(run.values)
-    try:
-        apply_writes(plan.state, values, writes)
-    except Exception as error:
-        _step_failed(work, run, error)
-        raise
+    values = only.after if only is not None else None
+    if values is None:
+        values = dict(run.values)
+        try:
+            apply_writes(plan.state, values, writes)
+        except Exception as error:
+            _step_failed(work, run, error)
+            raise
     planning = plan_next(plan, run.joins, run.deferred, ended)
     inline = tracked(work.plan.state, writes) if only is not None else None
     event = Stepped(run.id, planning.next, inline, planning.joins, planning.deferred)

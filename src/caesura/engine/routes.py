@@ -50,10 +50,11 @@ def route_in_place(
     commanded: list[Target],
 ) -> Ending:
     try:
-        goto = pass_in_place(scope, lambda: _ask_in_place(scope, task, branches, writes))
+        goto, after = pass_in_place(scope, lambda: _ask_in_place(scope, task, branches, writes))
     except (Exception, Suspended) as error:  # noqa: BLE001 - it becomes the task's ending
         return _unfinished(scope, task, writes, commanded, error)
-    return Ending(writes, [*commanded, *goto])
+    is_only = len(scope.work.run.tasks) == 1
+    return Ending(writes, [*commanded, *goto], after=after if is_only else None)
 
 
 def _unfinished(
@@ -73,13 +74,13 @@ def _unfinished(
 
 def _ask_in_place(
     scope: Scope, task: TaskView, branches: tuple[Branch, ...], writes: Writes
-) -> list[Target]:
+) -> tuple[list[Target], dict[str, Any]]:
     values, goto = _after(scope.work, writes), []
     for branch in branches:
         args, kwargs = _given(scope, task, branch, values)
         value = call_in_place(scope, branch.path, args, kwargs)
         goto += read_routed(scope.work.plan, scope.node, branch, value)
-    return goto
+    return goto, values
 
 
 async def _ask_anywhere(
