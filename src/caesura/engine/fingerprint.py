@@ -74,12 +74,18 @@ def _by_type(value: Any) -> Ext:
 
 def fingerprint(value: Any, registry: Registry) -> str:
     """32 hexadecimal characters that are the same for the same value in every process."""
-    return Fingerprints(registry).of(value)
+    return _of(registry).of(value)
 
 
 def fingerprint_call(args: Sequence[Any], kwargs: Mapping[str, Any], registry: Registry) -> str:
     """The fingerprint of the arguments of a call."""
-    return Fingerprints(registry).of_call(args, kwargs)
+    return _of(registry).of_call(args, kwargs)
+
+
+def _of(registry: Registry) -> Fingerprints:
+    if registry.fingerprints is None:
+        registry.fingerprints = Fingerprints(registry)
+    return registry.fingerprints  # type: ignore[no-any-return]
 
 
 def show(args: Sequence[Any], kwargs: Mapping[str, Any], limit: int = 200) -> str:

@@ -46,6 +46,7 @@ class Folio:
         self.store, self.codec, self.clock = store, codec, clock
         self.thread, self.family = thread, family
         self._lock = threading.Lock()
+        self._is_new = True  # nothing was read or staged yet
         self._reset()
 
     def _reset(self) -> None:
@@ -75,7 +76,9 @@ class Folio:
     def load(self) -> None:
         """Read the thread as the store has it; forget what was staged and not written."""
         with self._lock:
-            self._reset()
+            if not self._is_new:
+                self._reset()
+            self._is_new = False
             if self.store is None:
                 return
             loaded = self.store.load(self.thread)

@@ -47,6 +47,8 @@ def tell_step(work: Work) -> None:
 
 def tell_waiting(scope: Scope) -> None:
     """A task waits for people."""
+    if not LOG.isEnabledFor(logging.INFO):
+        return
     work = scope.work
     open_ones = work.questions_of(scope.index)
     LOG.info(

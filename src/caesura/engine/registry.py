@@ -43,6 +43,7 @@ class Registry:
     """The types of one graph."""
 
     def __init__(self, found: Iterable[Any] = (), types: Iterable[Any] = ()) -> None:
+        self.fingerprints: Any = None  # made when they are first needed, by `fingerprint`
         self._by_class: dict[type, Kind] = dict(STANDARD)
         self._by_name: dict[str, Kind] = {}
         # Weak, because what nodes define anew must not pile up.
