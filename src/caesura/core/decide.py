@@ -119,9 +119,9 @@ def held_by(
     """The breakpoint that holds the step at hand, if one does and was not yet passed."""
     if run.passed or run.source != "loop" or not run.tasks:
         return None
-    if not (plan.interrupt_after or plan.interrupt_before or run.after or run.before):
-        if not (view.after or view.before):
-            return None
+    compiled = plan.interrupt_after or plan.interrupt_before
+    if not (compiled or run.after or run.before or view.after or view.before):
+        return None
     top = run.id == 0
     after = breakpoints(plan.interrupt_after, run.after, view.after if top else ())
     if after and (nodes := [n for n in run.ran if after == "*" or n in after]):

@@ -21,7 +21,6 @@ from caesura.engine.projections import thread_row
 from caesura.errors import LeaseLost, StaleHead
 from caesura.ports import Append, Clock, Release, Store, Take
 
-
 _DURABLE = Wish(durable=True)
 
 
