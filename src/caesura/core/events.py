@@ -128,6 +128,7 @@ class Recorded(Event, tag=8):
     error: ErrorInfo | None = None
     lost: str | None = None  # performed, but the result could not be written: why
     router: bool = False
+    awaited: bool = False  # a sync function gave something to wait for: replay does so too
 
 
 class Settled(Event, tag=9):

@@ -84,6 +84,7 @@ class JournalFold:
                 error=event.error,
                 lost=event.lost,
                 router=event.router,
+                awaited=event.awaited,
             )
         )
 

@@ -27,6 +27,7 @@ class Recording(Part):
     error: ErrorInfo | None = None
     lost: str | None = None
     router: bool = False
+    awaited: bool = False
 
 
 class Asking(Part):

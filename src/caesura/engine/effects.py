@@ -11,8 +11,11 @@ Called from nodes. Nothing else records effects, except `engine.functional`, whi
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Coroutine
-from contextvars import ContextVar, copy_context
+import sys
+import threading
+from collections.abc import Awaitable, Callable, Coroutine
+from contextvars import Context, ContextVar, copy_context
+from types import FrameType
 from typing import Any, TypeVar
 
 from caesura.core.control import RetryPolicy
@@ -21,18 +24,29 @@ from caesura.core.view import Recording
 from caesura.engine.failures import rebuild
 from caesura.engine.fingerprint import fingerprint_call, show
 from caesura.engine.scopes import SCOPE, Scope, current_scope
-from caesura.errors import OutsideANode, Suspended
+from caesura.errors import AuthoringError, OutsideANode, Suspended
 
 T = TypeVar("T")
 Policies = RetryPolicy | tuple[RetryPolicy, ...] | list[RetryPolicy] | None
 
 _KEY: ContextVar[str] = ContextVar("caesura.effect")
+_AROUND: ContextVar[Effect] = ContextVar("caesura.effect_around")
 
 
 class Effect:
     """One call of `once` in one pass."""
 
-    __slots__ = ("fingerprint", "name", "policies", "scope", "shown", "use")
+    __slots__ = (
+        "aside",
+        "awaited",
+        "fingerprint",
+        "is_task",
+        "name",
+        "policies",
+        "scope",
+        "shown",
+        "use",
+    )
 
     def __init__(
         self,
@@ -50,10 +64,14 @@ class Effect:
         self.shown = show(args, kwargs)
         registry = self.scope.work.call.ledger.codec.registry
         self.fingerprint = "" if key is not None else fingerprint_call(args, kwargs, registry)
+        self.is_task = name is not None
         self.use = 0
+        self.aside = self.awaited = False
 
     def begin(self) -> Recording | None:
-        found = self.scope.begin(self.name, self.fingerprint, self.shown)
+        # Asked here: what performs an async effect is always a strand of its own.
+        self.aside = not self.scope.is_main_strand()
+        found = self.scope.begin(self.name, self.fingerprint, self.shown, aside=self.aside)
         if isinstance(found, Recording):
             return found
         self.use = found
@@ -61,9 +79,13 @@ class Effect:
 
     def enter(self) -> None:
         _KEY.set(self.scope.idempotency_key(self.name, self.fingerprint, self.use))
+        if not self.is_task:
+            _AROUND.set(self)
 
     def delay(self, error: BaseException, attempts: int) -> float | None:
         """Seconds until the next attempt; None: this failure is final."""
+        if self.scope.failure is error:
+            return None
         policy = policy_for(self.policies, error)
         if policy is None or not may_try_again(policy, attempts):
             return None
@@ -72,7 +94,14 @@ class Effect:
     def record(self, value: Any, error: BaseException | None) -> None:
         self.scope.record(
             self.scope.made(
-                self.name, self.fingerprint, self.use, shown=self.shown, value=value, error=error
+                self.name,
+                self.fingerprint,
+                self.use,
+                shown=self.shown,
+                aside=self.aside,
+                awaited=self.awaited,
+                value=value,
+                error=error,
             )
         )
         if self.scope.beat is not None:
@@ -84,6 +113,12 @@ def replayed(record: Recording) -> Any:
     if record.error is not None:
         raise rebuild(record.error)
     return record.value
+
+
+def effect_around(scope: Scope) -> Effect | None:
+    """The effect of `once` in which code of this call runs; a task is none."""
+    effect = _AROUND.get(None)
+    return effect if effect is not None and effect.scope.work.call is scope.work.call else None
 
 
 class Once:
@@ -100,12 +135,12 @@ class Once:
     ) -> Any:
         """Perform `function(*args, **kwargs)` once and return what it gave, now and on replay.
 
-        An async function gives an awaitable. Without a node around it this makes a decorator:
-        `@once`, or `@once(retry_policy=...)`.
+        An async function gives an awaitable. Above a def this makes a decorator: `@once`, or
+        `@once(retry_policy=...)`.
         """
         if function is None:
             return lambda wrapped: self._decorated(wrapped, key, retry_policy)
-        if not args and not kwargs and _looks_decorated(function):
+        if not args and not kwargs and _looks_decorated(function, sys._getframe().f_back):
             return self._decorated(function, key, retry_policy)
         return self._run(function, args, kwargs, key, retry_policy)
 
@@ -174,14 +209,39 @@ def is_async(function: Any) -> bool:
     )
 
 
-def _looks_decorated(function: Callable[..., Any]) -> bool:
-    """`@once` above a def, rather than `once(f)` in a node: no node runs, or f needs arguments."""
-    if SCOPE.get(None) is None:
-        return True
+def _looks_decorated(function: Callable[..., Any], caller: FrameType | None) -> bool:
+    """`@once` above a def, rather than `once(f)` in a node.
+
+    A module or a class decorates, also one that a node imports; so does whoever gives a function
+    that needs arguments. A node's own threads and forgotten callbacks do not: what they want
+    performed must not become a decorator that nobody calls.
+    """
+    import inspect
+
+    if caller is not None and not caller.f_code.co_flags & inspect.CO_OPTIMIZED:
+        return True  # the body of a module or of a class
     code = getattr(function, "__code__", None)
     given = len(getattr(function, "__defaults__", None) or ())
     given += getattr(function, "__self__", None) is not None  # a bound method brings its object
-    return code is not None and code.co_argcount > given
+    if code is not None and code.co_argcount > given:
+        return True
+    if SCOPE.get(None) is not None:
+        return False
+    if threading.current_thread() is threading.main_thread() and running_loop() is None:
+        return True
+    name = _name_of(function)
+    raise OutsideANode(
+        f"once({name}) was called where no node is running, so {name} was not performed. If it is "
+        f"to be performed here, call it in the node's context: contextvars.copy_context().run(f, "
+        f"...), asyncio.to_thread or once.thread give that to a thread. If it is to be a "
+        f"decorator, write @once()."
+    )
+
+
+def running_loop() -> Any:
+    """The event loop that runs in this thread, if one does."""
+    asyncio: Any = sys.modules.get("asyncio")
+    return None if asyncio is None else asyncio._get_running_loop()
 
 
 def _name_of(function: Callable[..., Any]) -> str:
@@ -193,16 +253,36 @@ def _name_of(function: Callable[..., Any]) -> str:
 
 def _perform(effect: Effect, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
     record = effect.begin()
-    if record is not None:
-        return replayed(record)
-    return perform(effect, lambda: function(*args, **kwargs))
+    if record is None:
+        return perform(effect, lambda: function(*args, **kwargs))
+    if record.awaited and running_loop() is not None:
+        return _replayed_to_a_waiter(record)
+    return replayed(record)
+
+
+async def _replayed_to_a_waiter(record: Recording) -> Any:
+    return replayed(record)
+
+
+class _GaveAwaitable(Exception):
+    """A sync function gave something to wait for, which is the effect."""
+
+    def __init__(self, given: Awaitable[Any]) -> None:
+        self.given = given
 
 
 def perform(effect: Effect, function: Callable[[], Any]) -> Any:
     """Carry out an effect that has begun, and record it."""
-    call, attempts = effect.scope.work.call, 0
     context = copy_context()
     context.run(effect.enter)
+    try:
+        return _perform_here(effect, context, function)
+    except _GaveAwaitable as gave:
+        return _perform_awaitable(effect, context, function, gave.given)
+
+
+def _perform_here(effect: Effect, context: Context, function: Callable[[], Any]) -> Any:
+    call, attempts, is_handed_over = effect.scope.work.call, 0, False
     try:
         call.ledger.commit()  # whatever it depends on must not be lost after it
         while True:
@@ -216,12 +296,49 @@ def perform(effect: Effect, function: Callable[[], Any]) -> Any:
                     call.ledger.commit()
                     raise
                 call.clock.sleep(delay)
-            else:
-                effect.record(value, None)
-                call.ledger.commit()
-                return value
+                continue
+            if hasattr(value, "__await__"):
+                _check_awaitable(effect, value)
+                is_handed_over = True
+                raise _GaveAwaitable(value)
+            effect.record(value, None)
+            call.ledger.commit()
+            return value
     finally:
-        effect.scope.end()
+        if not is_handed_over:
+            effect.scope.end()
+
+
+def _check_awaitable(effect: Effect, given: Any) -> None:
+    """Refuse something to wait for where nobody can; nothing was performed yet."""
+    scope = effect.scope
+    is_async = scope.task is not None or scope.work.performer.on_loop
+    if is_async and running_loop() is not None:
+        return
+    if hasattr(given, "close"):  # or Python says that it was never awaited
+        given.close()
+    raise AuthoringError(
+        f"once({effect.name}) in node {scope.node!r}: the function gave something that has to be "
+        f"awaited, and here nothing can await it. Nothing was recorded. Make the node async and "
+        f"write 'await once(...)', or give a function that returns the result itself."
+    )
+
+
+def _perform_awaitable(
+    effect: Effect, context: Context, function: Callable[[], Any], given: Awaitable[Any]
+) -> Awaitable[Any]:
+    """Go on with an effect whose function gave something to wait for."""
+    import asyncio
+
+    effect.awaited = True
+    left = [given]
+
+    async def wait() -> Any:
+        return await (left.pop() if left else function())
+
+    task = asyncio.get_running_loop().create_task(perform_on_loop(effect, wait), context=context)
+    effect.scope.keep(task)
+    return asyncio.shield(task)
 
 
 async def _perform_async(
@@ -251,6 +368,8 @@ async def perform_on_loop(effect: Effect, make: Callable[[], Coroutine[Any, Any,
             attempts += 1
             try:
                 value = await make()
+                while hasattr(value, "__await__"):
+                    value = await value
             except Suspended:
                 raise
             except Exception as error:

@@ -14,6 +14,7 @@ from typing import Any
 from caesura.core.control import UNSET
 from caesura.core.parts import Question
 from caesura.engine.answers_schema import Problems, convert, json_schema_of
+from caesura.engine.effects import effect_around
 from caesura.engine.fingerprint import fingerprint
 from caesura.engine.scopes import Scope, current_scope
 from caesura.errors import AuthoringError, QuestionExpired
@@ -43,6 +44,7 @@ def interrupt(
     question may differ between passes.
     """
     scope = current_scope("interrupt()")
+    _refuse_within_effect(scope)
     schema = schema if schema is not None else response_schema
     call = scope.work.call
     question = Question(
@@ -64,16 +66,32 @@ def interrupt(
     return _answer_to(scope, question, schema)
 
 
+def _refuse_within_effect(scope: Scope) -> None:
+    """An effect that waits would be performed again from its beginning when the answer is here."""
+    effect = effect_around(scope)
+    if effect is None:
+        return
+    refusal = AuthoringError(
+        f"interrupt() was called inside once({effect.name}), which would be performed again after "
+        f"the answer. Ask outside of it and hand the answer in: answer = interrupt(...), then "
+        f"once({effect.name}, answer)."
+    )
+    effect.scope.cut_off(refusal)
+    raise refusal
+
+
 def _answer_to(scope: Scope, question: Question, schema: Any) -> Any:
     if schema is not None:
         call = scope.work.call
         call.ledger.codec.registry.learn(schema, replace=True)
         call.schemas[question.id] = schema
+        if question.has_default:
+            _default_of(question, schema)
     known = scope.ask(question)
     asked = known.question
     if known.status == "expired":
         if asked.on_timeout == "default":
-            return asked.default if schema is None else convert(schema, asked.default)
+            return asked.default if schema is None else _default_of(asked, schema)
         raise QuestionExpired(asked.id, _instant(asked.deadline))
     if schema is None:
         return known.answer
@@ -84,6 +102,17 @@ def _answer_to(scope: Scope, question: Question, schema: Any) -> Any:
             f"The answer to question {asked.id} no longer fits the schema that node "
             f"{scope.node!r} asks with: {'; '.join(problems.problems)}. Accept the old form too, "
             f"or give the question another key so that it is asked anew."
+        ) from problems
+
+
+def _default_of(question: Question, schema: Any) -> Any:
+    """The default as an answer."""
+    try:
+        return convert(schema, question.default)
+    except Problems as problems:
+        raise AuthoringError(
+            f"The default of question {question.key or question.payload!r} does not fit its "
+            f"schema: {'; '.join(problems.problems)}. Give a default that could be an answer."
         ) from problems
 
 

@@ -139,7 +139,7 @@ class Scope:
         }
 
     # -------------------------------------------------------------------------------------- strands
-    def _is_main_strand(self) -> bool:
+    def is_main_strand(self) -> bool:
         """Whether this code runs where the node itself runs, in its order, and not beside it."""
         task = None
         if "asyncio" in sys.modules:
@@ -163,7 +163,7 @@ class Scope:
             )
 
     # -------------------------------------------------------------------------------------- effects
-    def begin(self, name: str, fingerprint: str, shown: str) -> Recording | int:
+    def begin(self, name: str, fingerprint: str, shown: str, *, aside: bool) -> Recording | int:
         """The record of this effect, or (it begins now) the number of its use."""
         with self._lock:
             self._check_open()
@@ -180,7 +180,7 @@ class Scope:
                         self.failure = PerformedUnrecorded(name, record.lost)
                         raise self.failure
                     return record
-            if self._is_main_strand():
+            if not aside:
                 for record in self._pass.unmatched.get(name, ()):
                     if not record.aside and record.fingerprint != fingerprint:
                         raise EffectChanged(name, recorded=record.shown, asked=shown)
@@ -221,6 +221,8 @@ class Scope:
         use: int,
         *,
         shown: str,
+        aside: bool,
+        awaited: bool = False,
         value: Any = None,
         error: BaseException | None = None,
     ) -> Recorded:
@@ -233,9 +235,10 @@ class Scope:
             use=use,
             value=value,
             shown=shown,
-            aside=not self._is_main_strand(),
+            aside=aside,
             error=None if error is None else describe(error),
             router=self.router,
+            awaited=awaited,
         )
 
     def idempotency_key(self, name: str, fingerprint: str, use: int) -> str:
@@ -350,6 +353,14 @@ class Scope:
             while self._running:
                 self._wait_for_news(None)
             self.sealed = True
+
+    def seal_at_once(self) -> bool:
+        """The same, if there is nothing to wait for."""
+        with self._lock:
+            if self._running or (self._notes is not None and self._notes.effects):
+                return False
+            self.sealed = True
+            return True
 
     async def seal_on_loop(self) -> None:
         """The same, without blocking the loop that the effects run on."""

@@ -9,7 +9,7 @@ from datetime import timedelta
 import pytest
 
 from caesura import interrupt, once
-from caesura.errors import Conflict, NotFound, QuestionClosed, QuestionExpired
+from caesura.errors import AuthoringError, Conflict, NotFound, QuestionClosed, QuestionExpired
 
 LATE = (QuestionClosed, QuestionExpired)  # how a late answer is refused
 
@@ -296,6 +296,31 @@ def test_a_node_with_an_overdue_question_still_waits_for_its_other_one(app):
 
     assert [question.value for question in waiting.interrupts] == ["whenever?"]
     assert app.answer(graph, "yes")["notes"] == ["no", "yes"]
+
+
+def test_a_default_that_does_not_fit_the_schema_is_refused_when_asking(app):
+    def confirm(state):
+        interrupt("sure?", key="sure", schema=Verdict, timeout="2h", default="no")
+
+    graph = app.chain(confirm)
+    with pytest.raises(AuthoringError, match=r"default of question .sure. does not fit its schema"):
+        app.run(graph, {})
+    assert app.open_questions(graph) == []
+
+
+def test_a_default_that_no_longer_fits_the_schema_is_an_error_that_says_so(app):
+    schema, default = [str], ["no"]
+
+    def confirm(state):
+        interrupt("sure?", key="sure", schema=schema[0], timeout="2h", default=default[0])
+
+    graph = app.chain(confirm)
+    app.run(graph, {})
+    schema[0], default[0] = int, 0
+    app.wait(hours=3)
+
+    with pytest.raises(AuthoringError, match=r"default of question .sure. does not fit its schema"):
+        app.go_on(graph)
 
 
 @dataclass

@@ -8,7 +8,7 @@ from contextvars import copy_context
 
 import pytest
 
-from caesura import interrupt, once
+from caesura import interrupt, once, task
 from caesura.errors import EffectChanged
 
 
@@ -264,3 +264,66 @@ def test_tasks_of_one_step_do_not_share_their_records(app, till):
 
     assert sorted(result["notes"]) == ["receipt 1", "receipt 2"]
     assert till.charged == [5, 5]
+
+
+def test_an_awaited_effect_with_changed_arguments_is_refused_and_not_performed(app, till):
+    price = [5]
+
+    async def buy(state):
+        await once(till.charge_slowly, price[0])
+        interrupt("happy?")
+
+    graph = app.chain(buy)
+    app.run(graph, {})
+    price[0] = 7
+
+    with pytest.raises(EffectChanged, match=r"(?s)charge_slowly.*5.*7"):
+        app.answer(graph, "yes")
+    assert till.charged == [5]
+
+
+def test_an_effect_on_a_thread_with_changed_arguments_is_refused_and_not_performed(app, till):
+    price = [5]
+
+    async def buy(state):
+        await once.thread(till.charge, price[0])
+        interrupt("happy?")
+
+    graph = app.chain(buy)
+    app.run(graph, {})
+    price[0] = 7
+
+    with pytest.raises(EffectChanged, match=r"(?s)charge.*5.*7"):
+        app.answer(graph, "yes")
+    assert till.charged == [5]
+
+
+def test_a_task_with_changed_arguments_is_refused_and_not_performed(app, till):
+    price, charge = [5], task(till.charge)
+
+    def buy(state):
+        charge(price[0]).result()
+        interrupt("happy?")
+
+    graph = app.chain(buy)
+    app.run(graph, {})
+    price[0] = 7
+
+    with pytest.raises(EffectChanged, match=r"(?s)charge.*5.*7"):
+        app.answer(graph, "yes")
+    assert till.charged == [5]
+
+
+def test_an_effect_with_changed_arguments_beside_others_is_another_effect(app, till):
+    price = [5]
+
+    async def buy(state):
+        await asyncio.gather(once(till.charge_slowly, price[0]))
+        interrupt("happy?")
+
+    graph = app.chain(buy)
+    app.run(graph, {})
+    price[0] = 7
+    app.answer(graph, "yes")
+
+    assert till.charged == [5, 7]
