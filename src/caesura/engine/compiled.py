@@ -155,8 +155,7 @@ class CompiledGraph(Threads):
         """Run several inputs side by side; `config` is one for all, or one for each."""
         from concurrent.futures import ThreadPoolExecutor
 
-        configs = config if isinstance(config, list) else [config] * len(inputs)
-        most = max([1, *((c or {}).get("max_concurrency") or len(inputs) for c in configs)])
+        configs, most = _for_each(inputs, config)
         with ThreadPoolExecutor(max_workers=min(most, 64)) as pool:
             runs = [
                 pool.submit(self.invoke, given, one, **options)
@@ -177,8 +176,7 @@ class CompiledGraph(Threads):
         """`batch` on the running event loop."""
         import asyncio
 
-        configs = config if isinstance(config, list) else [config] * len(inputs)
-        most = max([1, *((c or {}).get("max_concurrency") or len(inputs) for c in configs)])
+        configs, most = _for_each(inputs, config)
         free = asyncio.Semaphore(most)
 
         async def one(given: Any, its: Any) -> Any:
@@ -256,3 +254,9 @@ class CompiledGraph(Threads):
                 f"compile(checkpointer=SqliteStore('app.db'))."
             )
         return self.store
+
+
+def _for_each(inputs: Sequence[Any], config: Any) -> tuple[list[Any], int]:
+    """The config of every input of a batch, and how many of them may run at once."""
+    configs = config if isinstance(config, list) else [config] * len(inputs)
+    return configs, max([1, *((c or {}).get("max_concurrency") or len(inputs) for c in configs)])
