@@ -12,7 +12,7 @@ import msgspec
 import pytest
 
 from caesura.core.callables import hints_of
-from caesura.core.discover import graphs_in, is_graph, types_in, user_types
+from caesura.core.discover import errors_in, graphs_in, is_graph, types_in, user_types
 from tests.core.graphs import Compiled, Log, line_of
 
 GRAPH = Compiled(line_of("one"))
@@ -189,3 +189,82 @@ def test_an_annotation_that_cannot_be_resolved_hides_none_of_the_others() -> Non
         return Line(5)
 
     assert hints_of(node) == {"state": Holder, "return": Line}
+
+
+# -------------------------------------------------------------------------------------- exceptions
+class Declined(Exception):
+    class Late(Exception):
+        pass
+
+
+class OverLimit(Declined):
+    pass
+
+
+class Unmentioned(Exception):
+    pass
+
+
+class Garbled(ValueError):
+    pass
+
+
+def names_of(*functions: Any) -> set[str]:
+    return {name.removeprefix(f"{__name__}.") for name in errors_in(functions)}
+
+
+def test_exceptions_are_found_where_code_catches_or_raises_them() -> None:
+    def node(state: Log) -> None:
+        try:
+            raise OverLimit
+        except Declined.Late:
+            pass
+
+    assert names_of(node) == {"Declined", "Declined.Late", "OverLimit"}
+
+
+def test_an_exception_brings_those_that_a_clause_for_it_would_catch() -> None:
+    def node(state: Log) -> None:
+        try:
+            by_name(state)
+        except Declined:
+            pass
+
+    assert "OverLimit" in names_of(node)
+
+
+def test_a_builtin_exception_brings_those_that_a_clause_for_it_would_catch() -> None:
+    def node(state: Log) -> None:
+        try:
+            by_name(state)
+        except ValueError:
+            pass
+
+    assert "Garbled" in names_of(node)
+    assert "ValueError" not in names_of(node)
+
+
+def test_code_that_catches_every_exception_mentions_none() -> None:
+    def node(state: Log) -> None:
+        try:
+            by_name(state)
+        except Exception:
+            pass
+
+    assert names_of(node) == set()
+
+
+def test_of_two_exceptions_of_one_name_the_mentioned_one_is_found() -> None:
+    def made() -> type[Declined]:
+        class Declined(globals()["Declined"]):  # type: ignore[misc]
+            pass
+
+        return Declined
+
+    old, new = made(), made()
+
+    def node(state: Log) -> None:
+        raise new
+
+    assert errors_in([node]) == {f"{new.__module__}.{new.__qualname__}": new}
+    assert old is not new

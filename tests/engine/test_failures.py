@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import pytest
 from hypothesis import given, strategies as st
@@ -11,7 +12,7 @@ from hypothesis import given, strategies as st
 from caesura.core.events import Failed
 from caesura.core.parts import ErrorInfo
 from caesura.engine.codec import Codec
-from caesura.engine.failures import MOST_TRACEBACK, describe, rebuild
+from caesura.engine.failures import MOST_ATTRIBUTES, MOST_TRACEBACK, describe, rebuild
 from caesura.engine.registry import Registry
 from caesura.errors import RecordedError
 
@@ -20,6 +21,43 @@ CODEC = Codec(Registry())
 
 class CardDeclined(Exception):
     pass
+
+
+class Refused(Exception):
+    """Made of something else than what it says."""
+
+    def __init__(self, code: int, *, detail: Any = None) -> None:
+        super().__init__(f"code {code}")
+        self.code, self.detail = code, detail
+
+
+class RefusedWithDefault(Refused):
+    detail = None
+
+
+@dataclass
+class Declined(Exception):
+    card: str
+    tries: list[int]
+
+
+class Unplugged(OSError):
+    pass
+
+
+class Guarded(Exception):
+    made = 0
+
+    def __new__(cls, *args: Any) -> Self:
+        cls.made += 1
+        return super().__new__(cls, *args)
+
+
+class Veiled(Exception):
+    """An exception that answers no question about itself."""
+
+    def __getattribute__(self, name: str) -> Any:
+        raise RuntimeError(f"what {name}?")
 
 
 class Mute(Exception):
@@ -126,6 +164,86 @@ def test_nothing_but_a_builtin_exception_is_ever_made(name, args):
     back = rebuild(ErrorInfo(name, "said", "", args))
     assert isinstance(back, RecordedError)
     assert (back.type_name, back.message) == (name, "said")
+
+
+# ------------------------------------------------------------------------- types that are known
+def known(*classes: type[Exception]) -> dict[str, type[Exception]]:
+    return {f"{cls.__module__}.{cls.__qualname__}": cls for cls in classes}
+
+
+KNOWN = known(CardDeclined, Refused, RefusedWithDefault, Declined, Unplugged, Guarded, Veiled, Mute)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        CardDeclined(), CardDeclined("a", 2, None), CardDeclined("half \ud800"),
+        CardDeclined(1 << 80), Refused(7), Refused(7, detail={"a": [1, (2.5, b"b")]}),
+        Declined("visa", [1, 2]), Unplugged(5, "gone"), Unplugged(2, "gone", "a.txt"),
+    ],
+    ids=repr,
+)  # fmt: skip
+def test_an_exception_of_a_known_type_comes_back_as_it_was(error):
+    back = rebuild(recorded(error), KNOWN)
+    attributes = {k: v for k, v in vars(back).items() if k != "__notes__"}
+    assert (type(back), str(back), back.args) == (type(error), str(error), error.args)
+    assert attributes == vars(error)
+    assert back.__notes__ == ["(read back from the log)"]
+
+
+def test_an_exception_of_a_known_type_has_what_its_builtin_base_makes_of_its_arguments():
+    back: Any = rebuild(recorded(Unplugged(2, "gone", Path("a.txt"))), KNOWN)
+    assert (back.errno, back.strerror, back.filename) == (2, "gone", "a.txt")
+
+
+def test_an_attribute_that_is_not_plain_is_missing_and_named():
+    back: Any = rebuild(recorded(Refused(7, detail=object())), KNOWN)
+    assert (type(back), back.code, back.__notes__) == (
+        Refused, 7, ["(read back from the log, without detail)"],
+    )  # fmt: skip
+    assert not hasattr(back, "detail")
+
+
+def test_an_exception_whose_class_would_answer_for_a_missing_attribute_is_not_made():
+    back = rebuild(recorded(RefusedWithDefault(7, detail=object())), KNOWN)
+    assert isinstance(back, RecordedError)
+
+
+def test_attributes_that_are_large_are_not_kept():
+    info = recorded(Refused(7, detail="x" * MOST_ATTRIBUTES))
+    assert (info.attributes, info.unkept) == ({"code": 7}, ["detail"])
+
+
+def test_what_was_noted_on_an_exception_is_kept():
+    error = CardDeclined("no")
+    error.add_note("ask for cash")
+    back = rebuild(recorded(error), KNOWN)
+    assert back.__notes__ == ["ask for cash", "(read back from the log)"]
+
+
+def test_two_readers_of_a_failure_share_nothing():
+    info = recorded(Declined("visa", [1]))
+    first: Any = rebuild(info, KNOWN)
+    first.tries.append(2)
+    second: Any = rebuild(info, KNOWN)
+    assert second.tries == [1]
+
+
+def test_no_code_of_a_known_type_runs_while_it_is_made():
+    error, info = Guarded("no"), recorded(Veiled("no"))
+    made = Guarded.made
+    assert isinstance(rebuild(recorded(error), KNOWN), RecordedError)
+    assert Guarded.made == made
+    assert type(rebuild(info, KNOWN)) is Veiled
+
+
+@pytest.mark.parametrize("args", [None, 5, ["x"] * 3])
+def test_a_known_type_that_cannot_be_made_of_what_was_kept_is_not_made(args):
+    class Odd(UnicodeDecodeError):
+        pass
+
+    back = rebuild(ErrorInfo("odd", "said", "", args), {"odd": Odd})
+    assert isinstance(back, RecordedError)
 
 
 @given(st.sampled_from([ValueError, KeyError, OSError]), st.lists(st.text() | st.integers()))

@@ -1,4 +1,4 @@
-"""Find the types and the compiled graphs that a function can reach by the names in its code.
+"""Find the types, exceptions and compiled graphs that a function reaches by the names in its code.
 
 Promises: nothing is called or imported while looking; only what is there already is seen. Does not
 promise: completeness. What is made while the function runs is not seen, so the engine also learns
@@ -8,6 +8,7 @@ Called by `core.graph` once per compile.
 
 from __future__ import annotations
 
+import builtins
 import dataclasses
 import inspect
 from collections.abc import Iterable, Iterator
@@ -25,6 +26,11 @@ from caesura.core.plan import Plan
 _LIMIT = 2_000  # objects looked at for one function: a bound on compile time, not a promise
 _OURS = ("caesura.core", "caesura.engine", "caesura.stores", "caesura.errors", "caesura.ports")
 _MISSING = object()
+_BUILTIN_ERRORS = {
+    name: thing
+    for name, thing in vars(builtins).items()
+    if isinstance(thing, type) and issubclass(thing, Exception)
+}
 
 
 def graphs_in(function: Any) -> tuple[Any, ...]:
@@ -54,6 +60,32 @@ def types_in(function: Any) -> list[type]:
         elif inspect.isroutine(thing):
             mentioned.extend(hints_of(thing).values())
     return user_types(mentioned)
+
+
+def errors_in(functions: Iterable[Any]) -> dict[str, type[Exception]]:
+    """Exceptions that code mentions, and their subclasses, by full name.
+
+    An `except` clause catches subclasses that nobody mentions: a library's, mostly.
+    """
+    mentioned = [
+        thing
+        for function in functions
+        for thing in _reach(function)
+        if isinstance(thing, type) and issubclass(thing, Exception) and thing is not Exception
+    ]
+    found: dict[str, type[Exception]] = {}
+    seen: set[type] = set()
+    pending = mentioned[::-1]
+    later: list[type[Exception]] = []  # what is mentioned goes before a subclass of the same name
+    while pending or later:
+        error = pending.pop() if pending else later.pop()
+        if error in seen:
+            continue
+        seen.add(error)
+        if error.__module__ != "builtins":
+            found.setdefault(f"{error.__module__}.{error.__qualname__}", error)
+        later.extend(type.__subclasses__(error))
+    return found
 
 
 # ------------------------------------------------------------------------------ types in types
@@ -163,6 +195,7 @@ def _named_in(thing: Any) -> Iterator[Any]:
     held = [*closure_of(thing).values(), *(thing.__defaults__ or ())]
     held += (thing.__kwdefaults__ or {}).values()
     held += [thing.__globals__[name] for name in sorted(names) if name in thing.__globals__]
+    held += [_BUILTIN_ERRORS[n] for n in sorted(names & _BUILTIN_ERRORS.keys())]
     for one in held:
         if isinstance(one, ModuleType):
             yield from (vars(one)[n] for n in sorted(names) if n in vars(one))
@@ -200,5 +233,5 @@ def _members(thing: Any, names: set[str]) -> Iterator[Any]:
             continue
         member = inspect.getattr_static(owner, name, None)
         member = getattr(member, "__func__", member)
-        if inspect.isfunction(member):
+        if inspect.isfunction(member) or isinstance(member, type):
             yield member

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from caesura.core.callables import runs_as
 from caesura.core.control import END, START
-from caesura.core.discover import graphs_in, types_in, user_types
+from caesura.core.discover import errors_in, graphs_in, types_in, user_types
 from caesura.core.plan import Branch, Join, Node, Plan, Schema
 from caesura.core.specs import BranchSpec, NodeSpec
 from caesura.core.validate import Names, names_in
@@ -56,6 +56,7 @@ def frozen(
         interrupt_after=_breakpoints(after),
         types=_types(builder, specs, children, types),
         children=children,
+        errors=errors_in(_functions(specs, builder.branches)),
     )
 
 
@@ -175,11 +176,18 @@ def _types(
     found: dict[Any, None] = dict.fromkeys(given)
     found.update(dict.fromkeys(user_types(given)))
     found.update(dict.fromkeys(user_types(builder.schemas.types())))
-    functions = [spec.action for spec in specs.values() if spec.callee is not None]
-    functions += [b.path for branches in builder.branches.values() for b in branches.values()]
-    for function in functions:
+    for function in _functions(specs, builder.branches):
         found.update(dict.fromkeys(types_in(function)))
     for graphs in children.values():
         for graph in graphs:
             found.update(dict.fromkeys(graph.plan.types))
     return tuple(found)
+
+
+def _functions(
+    specs: Mapping[str, NodeSpec], branches: Mapping[str, Mapping[str, BranchSpec]]
+) -> list[Any]:
+    """The functions of nodes and of conditional edges."""
+    functions: list[Any] = [spec.action for spec in specs.values() if spec.callee is not None]
+    functions += [b.path for of_source in branches.values() for b in of_source.values()]
+    return functions

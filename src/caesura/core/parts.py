@@ -17,13 +17,15 @@ class Part(msgspec.Struct, array_like=True):
 
 
 class ErrorInfo(Part):
-    """A failure as it is kept: enough to show it, and to raise builtin types again."""
+    """A failure as it is kept: enough to show it, and to raise types that are known again."""
 
-    VALUES = ("args",)
+    VALUES = ("args", "attributes")
     type_name: str
     message: str
     traceback: str = ""
-    args: Any = None  # plain arguments, when the type is a builtin that can be rebuilt from them
+    args: Any = None  # its arguments, when all of them are plain
+    attributes: dict[str, Any] | None = None  # those of its attributes that are plain,
+    unkept: list[str] | None = None  # and the names of those that are not
 
 
 class Sent(Part, tag=0):

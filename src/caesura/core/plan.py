@@ -112,3 +112,5 @@ class Plan(Struct, frozen=True):
     interrupt_after: frozenset[str] | Literal["*"] = frozenset()
     types: tuple[Any, ...] = ()  # every type found in schemas and annotations, for the codec
     children: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)  # node -> graphs in it
+    # Exceptions that the code can tell apart, by their full names: for failures read from the log.
+    errors: Mapping[str, type[Exception]] = field(default_factory=dict)

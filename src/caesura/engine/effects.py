@@ -77,6 +77,12 @@ class Effect:
         self.use = found
         return None
 
+    def replay(self, record: Recording) -> Any:
+        """What it gave when it was performed: its result, or its failure."""
+        if record.error is not None:
+            raise rebuild(record.error, self.scope.work.plan.errors)
+        return record.value
+
     def enter(self) -> None:
         _KEY.set(self.scope.idempotency_key(self.name, self.fingerprint, self.use))
         if not self.is_task:
@@ -106,13 +112,6 @@ class Effect:
         )
         if self.scope.beat is not None:
             self.scope.beat()
-
-
-def replayed(record: Recording) -> Any:
-    """What a recorded effect gave: its result, or its failure."""
-    if record.error is not None:
-        raise rebuild(record.error)
-    return record.value
 
 
 def effect_around(scope: Scope) -> Effect | None:
@@ -256,12 +255,12 @@ def _perform(effect: Effect, function: Callable[..., Any], args: Any, kwargs: An
     if record is None:
         return perform(effect, lambda: function(*args, **kwargs))
     if record.awaited and running_loop() is not None:
-        return _replayed_to_a_waiter(record)
-    return replayed(record)
+        return _replay_to_a_waiter(effect, record)
+    return effect.replay(record)
 
 
-async def _replayed_to_a_waiter(record: Recording) -> Any:
-    return replayed(record)
+async def _replay_to_a_waiter(effect: Effect, record: Recording) -> Any:
+    return effect.replay(record)
 
 
 class _GaveAwaitable(Exception):
@@ -348,7 +347,7 @@ async def _perform_async(
 
     record = effect.begin()
     if record is not None:
-        return replayed(record)
+        return effect.replay(record)
     context = copy_context()
     context.run(effect.enter)
     task = asyncio.get_running_loop().create_task(

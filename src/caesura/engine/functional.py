@@ -12,7 +12,7 @@ from typing import Any, Generic, NamedTuple, TypeVar, overload
 
 from caesura.core.callables import name_of, read_callable
 from caesura.core.control import START
-from caesura.core.discover import graphs_in, types_in, user_types
+from caesura.core.discover import errors_in, graphs_in, types_in, user_types
 from caesura.core.forms import ROOT
 from caesura.core.plan import Channel, Node, Plan, Schema, StateSpec
 from caesura.core.retry import coerce_retry, coerce_timeout
@@ -157,6 +157,7 @@ def _compiled(
             *user_types([t[0] if isinstance(t, tuple) else t for t in types]),
         ),
         children={node: graphs_in(function)},
+        errors=errors_in([function]),
     )
     graph = CompiledGraph(plan, checkpointer, types=types)
     graph.__doc__ = function.__doc__

@@ -14,7 +14,7 @@ from contextvars import copy_context
 from typing import Any, overload
 
 from caesura.core.retry import coerce_retry, coerce_timeout
-from caesura.engine.effects import Effect, is_async, perform, perform_on_loop, replayed
+from caesura.engine.effects import Effect, is_async, perform, perform_on_loop
 from caesura.engine.patience import patience_for
 from caesura.engine.performer import IN_PLACE, ON_LOOP, drive
 from caesura.engine.pool import POOL
@@ -76,7 +76,7 @@ class TaskFunction:
         future = TaskFuture()
         record = effect.begin()
         if record is not None:
-            _settle(future, lambda: replayed(record))
+            _settle(future, lambda: effect.replay(record))
             return future
         context = copy_context()
 
@@ -107,7 +107,7 @@ class TaskFunction:
         record = effect.begin()
         if record is not None:
             done: Any = loop.create_future()
-            _settle(done, lambda: replayed(record))
+            _settle(done, lambda: effect.replay(record))
             return LoopFuture(done)
         context = copy_context()
         context.run(effect.enter)

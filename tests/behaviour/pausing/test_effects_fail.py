@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from caesura import RetryPolicy, interrupt, once
+from caesura import START, RetryPolicy, StateGraph, interrupt, once, task, workflow
+from caesura.errors import RecordedError
+from tests.behaviour.both import Story
 
 
 class Terminal:
@@ -22,6 +24,22 @@ class Terminal:
 
 class CardDeclined(Exception):
     """An error that only this program knows."""
+
+
+class OverLimit(CardDeclined):
+    """One that carries a number, and that most code knows by its base only."""
+
+    def __init__(self, limit: int) -> None:
+        super().__init__(f"over the limit of {limit}")
+        self.limit = limit
+
+
+def refuse(amount):
+    raise OverLimit(amount - 1)
+
+
+async def refuse_slowly(amount):
+    raise OverLimit(amount - 1)
 
 
 def at_once(attempts: int, error: type[Exception]) -> RetryPolicy:
@@ -69,6 +87,93 @@ def test_a_failure_of_an_own_type_is_raised_again_and_named(app):
     assert type(seen[0]) is CardDeclined
     assert "card declined" in str(seen[1])
     assert terminal.tries == 1
+
+
+def test_code_that_tells_failures_apart_takes_the_same_way_on_replay(app, till):
+    def buy(state):
+        try:
+            once(refuse, 5)
+        except OverLimit as refused:
+            paid = once(till.charge, refused.limit)
+            return {"notes": [paid, interrupt("fine?")]}
+
+    graph = app.chain(buy)
+    app.run(graph, {})
+    app.restart()
+    result = app.answer(app.chain(buy), "yes")
+
+    assert result["notes"] == ["receipt 1", "yes"]
+    assert till.charged == [4]
+
+
+def test_a_failure_that_only_its_base_is_named_of_is_caught_on_replay(app, till):
+    async def buy(state):
+        try:
+            await once(refuse_slowly, 5)
+        except CardDeclined as refused:
+            return {"notes": [str(refused), interrupt("fine?")]}
+
+    graph = app.chain(buy)
+    app.run(graph, {})
+
+    assert app.answer(graph, "yes")["notes"] == ["over the limit of 4", "yes"]
+
+
+def test_a_failure_of_a_task_takes_the_same_way_on_replay(app):
+    charge = task(refuse)
+
+    @workflow(checkpointer=app.store, name="story")
+    def buy(amount):
+        try:
+            charge(amount).result()
+        except OverLimit as refused:
+            return [refused.limit, interrupt("fine?")]
+
+    app.run(buy, 5)
+
+    assert app.answer(buy, "yes") == [4, "yes"]
+
+
+def test_an_edge_that_tells_failures_apart_takes_the_same_way_on_replay(app):
+    def buy(state):
+        return {}
+
+    def choose(state):
+        try:
+            once(refuse, 5)
+        except OverLimit as refused:
+            interrupt("fine?")
+            return f"cash_{refused.limit}"
+
+    def cash_4(state):
+        return {"notes": ["paid in cash"]}
+
+    builder = StateGraph(Story).add_node(buy).add_node(cash_4).add_edge(START, "buy")
+    graph = app.compile(builder.add_conditional_edges("buy", choose, ["cash_4"]))
+    app.run(graph, {})
+
+    assert app.answer(graph, "yes")["notes"] == ["paid in cash"]
+
+
+def test_a_failure_that_no_code_of_the_graph_mentions_is_raised_again_with_its_name(app):
+    def charge(amount):
+        raise type("Hidden", (Exception,), {})("declined")
+
+    seen = []
+
+    def buy(state):
+        try:
+            once(charge, 5)
+        except Exception as declined:
+            seen.append(declined)
+            interrupt("what now?")
+
+    graph = app.chain(buy)
+    app.run(graph, {})
+    app.answer(graph, "cash")
+
+    assert type(seen[1]) is RecordedError
+    assert seen[1].type_name.endswith("Hidden")
 
 
 def test_a_failure_that_leaves_the_node_is_raised_as_itself(app):
