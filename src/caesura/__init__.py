@@ -79,6 +79,7 @@ if TYPE_CHECKING:
         LeaseLost as LeaseLost,
         MissingExtra as MissingExtra,
         NeedsCheckpointer as NeedsCheckpointer,
+        NodeCancelled as NodeCancelled,
         NodeTimeoutError as NodeTimeoutError,
         NodeVanished as NodeVanished,
         NotFound as NotFound,
@@ -139,6 +140,7 @@ _HOMES = {
         CaesuraError AuthoringError Conflict NotFound StoreTrouble Defect
         InvalidGraph UnknownNode Unsupported InvalidCall
         InvalidUpdateError DroppedKeyWarning EmptyInputError GraphRecursionError NodeTimeoutError
+        NodeCancelled
         OutsideANode NeedsCheckpointer EffectChanged UnstableQuestion UnserializableValue
         PerformedUnrecorded JournalSealed RecordedError ParentCommand GraphDrained Suspended
         ThreadBusy StaleHead LeaseLost GraphMismatch SchemaChanged NodeVanished RequestMismatch

@@ -88,6 +88,18 @@ class NodeTimeoutError(CaesuraError, TimeoutError):
     """One attempt of a node took longer than its timeout policy allows."""
 
 
+class NodeCancelled(AuthoringError, RuntimeError):
+    """A node was cancelled by its own code, not by whoever called the graph."""
+
+    def __init__(self, node: str) -> None:
+        self.node = node
+        super().__init__(
+            f"Node {node!r} was cancelled by its own code: it raised CancelledError, or awaited "
+            f"something that was cancelled, while nobody cancelled the call. Catch it in the node "
+            f"where something was cancelled on purpose."
+        )
+
+
 class OutsideANode(AuthoringError, RuntimeError):
     """`interrupt`, `once` or a getter was called where no node is running."""
 
@@ -197,14 +209,27 @@ class StaleHead(Conflict):
 
 
 class LeaseLost(Conflict):
-    """This run's lease was taken by another process; what it wanted to write was refused."""
+    """This run no longer holds its thread, so what it wanted to write was refused.
 
-    def __init__(self, thread: str, *, epoch: int, current: int) -> None:
+    Another run took it over (`current` is its epoch, None where that is not known), or
+    (`epoch` is None) this one had given it back.
+    """
+
+    def __init__(self, thread: str, *, epoch: int | None, current: int | None) -> None:
         self.thread, self.epoch, self.current = thread, epoch, current
-        super().__init__(
-            f"Another process has taken over thread {thread!r} (epoch {current}, ours was "
-            f"{epoch}). Nothing of this run was written after that."
-        )
+        if epoch is None:
+            text = (
+                f"This run of thread {thread!r} has ended and given the thread back, and code "
+                f"that it left behind goes on. What that wanted to write was refused. Await or "
+                f"join everything that a node starts."
+            )
+        else:
+            theirs = "" if current is None else f"epoch {current}, "
+            text = (
+                f"Another process has taken over thread {thread!r} ({theirs}ours was {epoch}). "
+                f"Nothing of this run was written after that."
+            )
+        super().__init__(text)
 
 
 class GraphMismatch(Conflict):

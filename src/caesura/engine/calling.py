@@ -57,7 +57,7 @@ async def run_call(call: Call, wish: Wish, performer: Performer, on_busy: OnBusy
     except BaseException as error:
         await _give_back(call, performer, error)
         raise
-    await call.end(performer)
+    await _end(call, performer)
     if call.drained and can_go_on(call.ledger.view, work.run) and work.run.tasks:
         raise GraphDrained(
             f"Thread {call.ledger.thread!r} stopped at a step's end because it was asked to. It "
@@ -92,6 +92,16 @@ async def _give_back(call: Call, performer: Performer, error: BaseException) -> 
         call.abandon()
         return
     try:
-        await call.end(performer)
+        await _end(call, performer)
     except Exception as trouble:
+        call.abandon()
         raise trouble from error
+
+
+async def _end(call: Call, performer: Performer) -> None:
+    """Free the thread, whoever cancels what in the meantime."""
+    store = call.ledger.store
+    if store is None or store.instant:
+        await call.end(performer)
+    else:
+        await performer.to_the_end(call.end(performer))

@@ -97,5 +97,5 @@ def foreign_events(
     """When it was written, and what; refused when it does not commute with what a runner writes."""
     at, events = codec.decode(record.body)
     if not all(isinstance(event, COMMUTING) for event in events):
-        raise LeaseLost(thread, epoch=epoch or 0, current=-1)
+        raise LeaseLost(thread, epoch=epoch or 0, current=None)
     return at, list(events)

@@ -10,9 +10,11 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Callable, Coroutine, Sequence
+from contextvars import copy_context
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from caesura.engine.pool import POOL
+from caesura.engine.shielding import cancellations, settled
 
 if TYPE_CHECKING:
     import asyncio
@@ -58,6 +60,7 @@ class ThreadCrowd:
     ) -> None:
         self._jobs = deque(enumerate(jobs))
         self._drive = drive
+        self._context = copy_context()
         self._free_threads = min(len(jobs), limit or MOST_THREADS)
         self._lock = threading.Lock()
         self._ended: deque[Outcome] = deque()
@@ -71,7 +74,8 @@ class ThreadCrowd:
             if self._free_threads == 0 or not self._jobs:
                 return
             self._free_threads -= 1
-        POOL.submit(self._work)
+        context = self._context.copy()
+        POOL.submit(lambda: context.run(self._work))
 
     def _work(self) -> None:
         first = True
@@ -129,6 +133,7 @@ class TaskCrowd:
         import asyncio
 
         self._loop = asyncio.get_running_loop()
+        self._cancellations = cancellations()
         self._news = asyncio.Event()
         self._ended: list[Outcome] = []
         self._waiting = deque(enumerate(jobs))
@@ -155,24 +160,25 @@ class TaskCrowd:
     def wake(self) -> None:
         self._loop.call_soon_threadsafe(self._news.set)
 
-    async def leave(self) -> None:
-        import asyncio
-
+    def _cancel_all(self) -> None:
         self._waiting.clear()
-        if self._running:
-            await asyncio.wait(self._running)
+        for task in list(self._running):
+            task.cancel()
+
+    async def leave(self) -> None:
+        self._waiting.clear()
+        if cancellations() > self._cancellations:
+            self._cancel_all()
+        cancelled = await settled(*self._running, each_time=self._cancel_all)
+        if cancelled is not None:
+            raise cancelled
 
     async def some(self) -> list[Outcome]:
         try:
             await self._news.wait()
         except BaseException:
-            self._waiting.clear()
-            for task in list(self._running):
-                task.cancel()
-            if self._running:
-                import asyncio
-
-                await asyncio.wait(self._running)
+            self._cancel_all()
+            await settled(*self._running, each_time=self._cancel_all)
             raise
         self._news.clear()
         ended, self._ended = self._ended, []

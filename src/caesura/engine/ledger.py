@@ -60,7 +60,7 @@ class Ledger(Folio):
         if self._courier is not None:
             self._courier.check()
             if self.epoch is None and self._was_held:
-                raise LeaseLost(self.thread, epoch=0, current=-1)
+                raise LeaseLost(self.thread, epoch=None, current=None)
 
     def begins(self, what: str, name: str, shown: str = "") -> None:
         """Something begins that is not in the log; refused once nothing can be written."""
@@ -76,7 +76,7 @@ class Ledger(Folio):
         if self.store.renew(self.thread, epoch, self._ttl_us):
             self._held_until = now + self._ttl_us
         elif self._courier is not None and self._held == epoch:
-            self._courier.break_off(LeaseLost(self.thread, epoch=epoch, current=-1))
+            self._courier.break_off(LeaseLost(self.thread, epoch=epoch, current=None))
 
     # ------------------------------------------------------------------------------- committing
     def commit(self, *, durable: bool = True, release: bool = False) -> None:
@@ -150,7 +150,7 @@ class Ledger(Folio):
         if not (self._draft.events or release):
             return None
         if self._held is None:
-            raise LeaseLost(self.thread, epoch=0, current=-1)
+            raise LeaseLost(self.thread, epoch=None, current=None)
         return self._append(durable=wish.durable, release=release)
 
     def _append(self, *, durable: bool, take: Take | None = None, release: bool = False) -> Append:

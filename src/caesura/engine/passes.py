@@ -2,14 +2,15 @@
 
 Promises: what the pass's journal says goes before what its code says, so a pause that was eaten
 is a pause, and a failure of the journal is not covered up. Whoever stops the program (a cancelled
-call, Ctrl-C) is let through. Sync code under the sync API takes a short way without any coroutine:
-most passes are that, and every superstep has one.
+call, Ctrl-C) is let through; a node that cancels itself has failed. Sync code under the sync API
+takes a short way without any coroutine: most passes are that, and every superstep has one.
 Called by `engine.tasks`.
 """
 
 from __future__ import annotations
 
 import logging
+import sys
 import threading
 from collections.abc import Callable, Coroutine
 from contextvars import copy_context
@@ -17,7 +18,8 @@ from typing import Any
 
 from caesura.engine.performer import IN_PLACE, Performer, drive
 from caesura.engine.scopes import SCOPE, Scope
-from caesura.errors import NodeTimeoutError, ParentCommand, Suspended
+from caesura.engine.shielding import cancellations
+from caesura.errors import NodeCancelled, NodeTimeoutError, ParentCommand, Suspended
 
 _log = logging.getLogger("caesura")
 
@@ -37,21 +39,33 @@ def pass_in_place(scope: Scope, call: Callable[[], Any]) -> Any:
 
 async def pass_through(scope: Scope, call: Callable[[], Coroutine[Any, Any, Any]]) -> Any:
     """Run a pass to its end, wherever it runs."""
+    performer = scope.work.performer
+    before = cancellations() if performer.on_loop else 0
     try:
         value, error = await call(), None
     except BaseException as caught:  # noqa: BLE001 - `_verdict` raises what it does not answer
         value, error = None, caught
-    if scope.work.performer.on_loop:
-        await scope.seal_on_loop()
-    else:
+    is_cancelled = performer.on_loop and cancellations() > before
+    if not performer.on_loop:
         scope.seal()
-    return _verdict(scope, value, error)
+    elif not scope.seal_at_once():
+        await performer.to_the_end(scope.seal_on_loop())
+    return _verdict(scope, value, error, is_cancelled=is_cancelled)
 
 
-def _verdict(scope: Scope, value: Any, error: BaseException | None) -> Any:
+def _verdict(
+    scope: Scope, value: Any, error: BaseException | None, *, is_cancelled: bool = False
+) -> Any:
     """What a pass came to."""
-    if error is not None and _is_from_outside(error):
-        raise error
+    if error is not None and not isinstance(error, Exception | Suspended):
+        asyncio = sys.modules.get("asyncio")
+        if asyncio is not None and isinstance(error, asyncio.CancelledError):
+            if is_cancelled:
+                raise error
+            cause, error = error, NodeCancelled(scope.node)
+            error.__cause__ = cause
+        elif _is_from_outside(scope, error):
+            raise error
     if scope.failure is not None:
         raise scope.failure from (error if error is not scope.failure else None)
     if scope.waits:
@@ -71,11 +85,14 @@ def _verdict(scope: Scope, value: Any, error: BaseException | None) -> Any:
     return value
 
 
-def _is_from_outside(error: BaseException) -> bool:
-    """Whether the program is told to stop, rather than its node to wait or to fail."""
-    if isinstance(error, Exception | Suspended):
-        return False
-    return not (isinstance(error, BaseExceptionGroup) and error.subgroup(Suspended) is not None)
+def _is_from_outside(scope: Scope, error: BaseException) -> bool:
+    """Whether the program is told to stop, rather than its node to wait or to fail.
+
+    A node that exits beside its own question does so because it was interrupted by the pause.
+    """
+    if isinstance(error, KeyboardInterrupt | GeneratorExit):
+        return True
+    return not scope.waits
 
 
 # ------------------------------------------------------------------------------- calling user code

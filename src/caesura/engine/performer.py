@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from caesura.engine.crowds import AsyncJob, Crowd, TaskCrowd, ThreadCrowd
 from caesura.engine.mailbox import mailbox_of
 from caesura.engine.pool import POOL
+from caesura.engine.shielding import cancellations, settled, to_the_end
 from caesura.ports import Clock, Take
 
 if TYPE_CHECKING:
@@ -78,6 +79,10 @@ class Performer(Protocol):
 
     async def store(self, call: Callable[[], T]) -> T: ...
     async def sleep(self, clock: Clock, seconds: float) -> None: ...
+    async def to_the_end(self, coroutine: Coroutine[Any, Any, T]) -> T:
+        """Run a piece of the engine that a cancelled call must not leave half done."""
+        ...
+
     def crowd(self, jobs: Sequence[AsyncJob], limit: int | None) -> Crowd: ...
 
 
@@ -139,6 +144,9 @@ class InPlace:
     async def sleep(self, clock: Clock, seconds: float) -> None:
         clock.sleep(seconds)
 
+    async def to_the_end(self, coroutine: Coroutine[Any, Any, T]) -> T:
+        return await coroutine
+
     def crowd(self, jobs: Sequence[AsyncJob], limit: int | None) -> Crowd:
         return ThreadCrowd(jobs, limit, drive)
 
@@ -172,19 +180,20 @@ class OnLoop:
     ) -> Any:
         import asyncio
 
+        before = cancellations()
         task = asyncio.get_running_loop().create_task(make(), context=context)
         started(task)
         try:
             if timeout is not None:
                 return await _watch(task, timeout)
             result = await task
-            if (current := asyncio.current_task()) is not None and current.cancelling():
+            if cancellations() > before:
                 raise asyncio.CancelledError  # the node has eaten it, which ends the node only
             return result
         except asyncio.CancelledError:
             # The call was cancelled: let the node clean up before the thread is given back.
             task.cancel()
-            await asyncio.wait({task})
+            await settled(task, each_time=task.cancel)
             raise
         except BaseException:
             task.cancel()
@@ -195,24 +204,25 @@ class OnLoop:
 
     async def begin(self, ledger: Ledger, take: Take) -> None:
         if ledger.store is not None and ledger.store.instant:
-            return ledger.begin(take, durable=False)
-        import asyncio
-
+            ledger.begin(take, durable=False)
+            return
         taking = in_thread(lambda: ledger.begin(take, durable=False))
-        try:
-            await asyncio.shield(taking)
-        except asyncio.CancelledError:
+        cancelled = await settled(taking)
+        if cancelled is not None:
             # The lease may be taken all the same, and then nobody else would give it back.
-            await asyncio.wait({taking})
             if taking.exception() is None:
-                await in_thread(lambda: ledger.commit(release=True))
-            raise
+                await settled(in_thread(lambda: ledger.commit(release=True)))
+            raise cancelled
+        taking.result()
 
     async def store(self, call: Callable[[], T]) -> T:
         return await in_thread(call)  # type: ignore[no-any-return]
 
     async def sleep(self, clock: Clock, seconds: float) -> None:
         await clock.sleep_async(seconds)
+
+    async def to_the_end(self, coroutine: Coroutine[Any, Any, T]) -> T:
+        return await to_the_end(coroutine)
 
     def crowd(self, jobs: Sequence[AsyncJob], limit: int | None) -> Crowd:
         return TaskCrowd(jobs, limit)

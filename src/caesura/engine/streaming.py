@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from caesura.engine.orders import Order
 from caesura.engine.performer import IN_PLACE, ON_LOOP, drive
+from caesura.engine.shielding import settled
 
 if TYPE_CHECKING:
     from caesura.engine.compiled import CompiledGraph
@@ -79,7 +80,8 @@ async def streamed_on_loop(graph: CompiledGraph, order: Order) -> AsyncIterator[
         await task
     finally:
         stream.close()
-        if not task.done():
-            await asyncio.wait({task})
+        cancelled = await settled(task)
         if not task.cancelled():
             task.exception()
+        if cancelled is not None:
+            raise cancelled

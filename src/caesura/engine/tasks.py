@@ -95,6 +95,7 @@ async def _run_off_the_loop(work: Work, index: int, task: TaskView, node: Node) 
     branches = work.plan.branches.get(task.node, ())
     has_sync_edges = not any(branch.is_async for branch in branches)
     scopes = [open_scope(work, index, task)]
+    is_left = False
 
     def there() -> Ending:
         scopes[0].thread = threading.get_ident()
@@ -104,6 +105,8 @@ async def _run_off_the_loop(work: Work, index: int, task: TaskView, node: Node) 
         if not has_sync_edges:
             return ending
         scopes.append(open_scope(work, index, task, router=True))
+        if is_left:
+            return ending
         writes, goto = ending.writes, ending.goto or []
         return route_in_place(scopes[1], task, branches, writes, goto)
 
@@ -113,8 +116,9 @@ async def _run_off_the_loop(work: Work, index: int, task: TaskView, node: Node) 
     try:
         ending: Ending = await in_thread(lambda: context.run(there))
     except asyncio.CancelledError:
+        is_left = True
         for scope in scopes:
-            await scope.seal_on_loop()
+            await work.performer.to_the_end(scope.seal_on_loop())
         raise
     if ending.writes is None or ending.handled is not None or has_sync_edges:
         return ending
