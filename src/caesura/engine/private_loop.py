@@ -1,7 +1,9 @@
 """An event loop in a thread of its own, for async nodes that run under the sync API.
 
 Promises: works inside a running loop (Jupyter, a web handler), because it is another one; it stays
-the same loop for the life of the process, so clients that belong to a loop can be kept.
+the same loop for the life of the process, so clients that belong to a loop can be kept. What runs
+on it may call the sync API in turn, which blocks it: async nodes within run on the next such loop.
+Does not promise: to notice a thread that was started without its caller's context.
 Called by `engine.performer`.
 """
 
@@ -10,7 +12,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Coroutine
-from contextvars import Context
+from contextvars import Context, ContextVar
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -18,8 +20,14 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
 
+# How many of our loops may be blocked by whoever runs here. A context goes along to the threads
+# that work for a node, so it knows what the thread alone could not tell.
+DEPTH: ContextVar[int] = ContextVar("caesura.depth", default=0)
+_here = threading.local()
+
+
 class _Home:
-    """Where this process keeps its loop."""
+    """Where this process keeps its loops: one for each depth of sync calls within async nodes."""
 
     def __init__(self) -> None:
         self.forget()
@@ -27,22 +35,27 @@ class _Home:
     def forget(self) -> None:
         """Start without a loop, as in a forked process."""
         self._lock = threading.Lock()
-        self._loop: asyncio.AbstractEventLoop | None = None
+        self._loops: list[asyncio.AbstractEventLoop] = []
+        _here.depth = 0
 
-    def loop(self) -> asyncio.AbstractEventLoop:
+    def loop(self, depth: int) -> asyncio.AbstractEventLoop:
         import asyncio
 
         with self._lock:
-            if self._loop is None:
+            while len(self._loops) <= depth:
                 loop = asyncio.new_event_loop()
                 threading.Thread(
-                    target=_run_for_good, args=(loop,), name="caesura-loop", daemon=True
+                    target=_run_for_good,
+                    args=(loop, len(self._loops) + 1),
+                    name="caesura-loop",
+                    daemon=True,
                 ).start()
-                self._loop = loop
-            return self._loop
+                self._loops.append(loop)
+            return self._loops[depth]
 
 
-def _run_for_good(loop: asyncio.AbstractEventLoop) -> None:
+def _run_for_good(loop: asyncio.AbstractEventLoop, depth: int) -> None:
+    _here.depth = depth
     while True:
         try:
             loop.run_forever()
@@ -56,8 +69,12 @@ _HOME = _Home()
 
 
 def private_loop() -> asyncio.AbstractEventLoop:
-    """The loop, started when it is first needed."""
-    return _HOME.loop()
+    """The loop for what is called from here, started when it is first needed."""
+    return _HOME.loop(_depth())
+
+
+def _depth() -> int:
+    return max(DEPTH.get(), getattr(_here, "depth", 0))
 
 
 def run_there(
@@ -70,7 +87,9 @@ def run_there(
     from concurrent.futures import Future
 
     future: Future[Any] = Future()
-    loop = private_loop()
+    depth = _depth()
+    loop = _HOME.loop(depth)
+    context.run(DEPTH.set, depth + 1)
 
     def start() -> None:
         try:
