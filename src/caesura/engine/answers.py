@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
 from caesura.core.control import Answer, Answers
 from caesura.core.decide import open_questions
@@ -31,9 +31,26 @@ from caesura.errors import (
     UnknownQuestion,
 )
 
+if TYPE_CHECKING:
+    from caesura.engine.codec import Codec
+    from caesura.ports import Store
+
 SEVERAL = (
     "When there are multiple pending interrupts, you must specify the interrupt id when resuming. "
 )
+
+
+class Questions(Protocol):
+    """What a thread asks: as its ledger has it now, or as a step of it had it once."""
+
+    @property
+    def view(self) -> ThreadView: ...
+    @property
+    def thread(self) -> str: ...
+    @property
+    def store(self) -> Store | None: ...
+    @property
+    def codec(self) -> Codec: ...
 
 
 def close_overdue(ledger: Ledger) -> list[str]:
@@ -53,7 +70,9 @@ def close_overdue(ledger: Ledger) -> list[str]:
     return overdue
 
 
-def answers_in(ledger: Ledger, resume: Any, by: str | None, overdue: list[str]) -> list[Answered]:
+def answers_in(
+    ledger: Questions, resume: Any, by: str | None, overdue: list[str]
+) -> list[Answered]:
     """The answers that `Command(resume=...)` gives, checked; nothing is staged."""
     view = ledger.view
     open_ids = open_questions(view)
@@ -70,7 +89,7 @@ def answers_in(ledger: Ledger, resume: Any, by: str | None, overdue: list[str]) 
     return [_answer(ledger, _the_only(view, open_ids, overdue, resume), resume, by)]
 
 
-def _all(ledger: Ledger, named: Mapping[str, Any] | None, by: str | None) -> list[Answered]:
+def _all(ledger: Questions, named: Mapping[str, Any] | None, by: str | None) -> list[Answered]:
     return [_answer(ledger, question, value, by) for question, value in (named or {}).items()]
 
 
@@ -104,7 +123,7 @@ def _names_of(view: ThreadView, open_ids: list[str]) -> dict[str, str]:
 
 # --------------------------------------------------------------------------------- maps of answers
 def _by_name(
-    ledger: Ledger, open_ids: list[str], given: Mapping[str, Any], *, wrapped: bool
+    ledger: Questions, open_ids: list[str], given: Mapping[str, Any], *, wrapped: bool
 ) -> dict[str, Any] | None:
     """A mapping as answers by question id; None: it is an answer itself."""
     view = ledger.view
@@ -120,6 +139,7 @@ def _by_name(
         return {q: v for n, v in given.items() for q in keys.get(n, [n])}
     for name in unknown:
         _refuse_closed_key(view, name)
+        _refuse_of_another_thread(ledger, name, open_ids)
     if wrapped:
         raise UnknownQuestion(
             unknown,
@@ -136,6 +156,20 @@ def _refuse_closed_key(view: ThreadView, name: str) -> None:
         for asking in journal.questions:
             if asking.question.key == name and asking.status in ("answered", "expired"):
                 _refuse_closed(asking)
+
+
+def _refuse_of_another_thread(ledger: Questions, name: str, open_ids: list[str]) -> None:
+    """Say so when a name is the id of a question that another thread asks."""
+    stored = ledger.store.question(name) if ledger.store is not None else None
+    if stored is not None:
+        raise UnknownQuestion(
+            [name],
+            open_ids=open_ids,
+            reason=f"Question {name!r} was asked by thread {stored.thread!r}, and the answer was "
+            f"given to thread {ledger.thread!r}. Give it to that thread, or to no thread by name: "
+            f"answer({name!r}, ...). If the mapping is itself the answer, say so: "
+            f"Command(resume=Answer({{...}})).",
+        )
 
 
 def _by_key(
@@ -156,7 +190,7 @@ def _by_key(
     return {keys[name][0]: value for name, value in given.items()}
 
 
-def _is_of_thread(ledger: Ledger, question: str) -> bool:
+def _is_of_thread(ledger: Questions, question: str) -> bool:
     if question in ledger.view.questions:
         return True
     if ledger.store is None:
@@ -166,7 +200,7 @@ def _is_of_thread(ledger: Ledger, question: str) -> bool:
 
 
 # ------------------------------------------------------------------------------------- one question
-def _answer(ledger: Ledger, question: str, value: Any, by: str | None) -> Answered:
+def _answer(ledger: Questions, question: str, value: Any, by: str | None) -> Answered:
     """The event for an answer that may be given; raises what forbids it."""
     asking = find_question(ledger.view, question)
     if asking is None:
@@ -181,7 +215,7 @@ def _answer(ledger: Ledger, question: str, value: Any, by: str | None) -> Answer
     return Answered(question, value, by)
 
 
-def _problems(ledger: Ledger, schema: dict[str, Any], value: Any) -> list[str]:
+def _problems(ledger: Questions, schema: dict[str, Any], value: Any) -> list[str]:
     try:
         return check(schema, value)
     except MissingExtra:
@@ -192,7 +226,7 @@ def _problems(ledger: Ledger, schema: dict[str, Any], value: Any) -> list[str]:
         return check(known, value)
 
 
-def _class_of(ledger: Ledger, schema: dict[str, Any]) -> Any:
+def _class_of(ledger: Questions, schema: dict[str, Any]) -> Any:
     for cls in (bool, int, float, str, *ledger.codec.registry.classes()):
         try:
             if json_schema_of(cls) == schema:
@@ -222,7 +256,7 @@ def _refuse_expired(asking: Asking | None) -> NoReturn:
     raise QuestionExpired(asking.question.id, instant(asking.question.deadline or 0))
 
 
-def refuse_forgotten(ledger: Ledger, question: str) -> NoReturn:
+def refuse_forgotten(ledger: Questions, question: str) -> NoReturn:
     """For a question that the thread no longer keeps, or never had: what the inbox knows of it."""
     stored = ledger.store.question(question) if ledger.store is not None else None
     open_ids = open_questions(ledger.view)

@@ -7,12 +7,13 @@ Called by `engine.calling`.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from caesura.core.control import Command
+from caesura.core.control import UNSET, Command
 from caesura.engine.commands import command, go_on
 from caesura.engine.inputs import Wish, digest, give_input
-from caesura.engine.rewinding import go_back, is_head
+from caesura.engine.rewinding import answer_there, go_back, is_head
 from caesura.errors import RequestMismatch
 
 if TYPE_CHECKING:
@@ -27,8 +28,11 @@ def prepare(call: Call, wish: Wish) -> bool:
             wish = wish._replace(value=None, request_id=None)
         if wish.step is not None and not is_head(ledger.view, wish.step):
             is_input = wish.value is not None and not isinstance(wish.value, Command)
-            go_back(call, wish.step, "update" if is_input else "replay")
+            run = go_back(call, wish.step, "update" if is_input else "replay")
             call.began = "step"
+            if isinstance(wish.value, Command) and wish.value.resume is not UNSET:
+                answer_there(call, wish.step, run, wish.value.resume)
+                wish = wish._replace(value=replace(wish.value, resume=UNSET))
             return _begin(call, wish) or True
     elif wish.step is not None:
         go_back(call, wish.step)  # says that there is no such step

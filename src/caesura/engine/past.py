@@ -12,7 +12,19 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from caesura.core.control import START
-from caesura.core.events import Asked, Event, Failed, Leapt, Rewound, Started, Stepped, Updated
+from caesura.core.events import (
+    Answered,
+    Asked,
+    Event,
+    Expired,
+    Failed,
+    Leapt,
+    Rewound,
+    Started,
+    Stepped,
+    Updated,
+    Withdrawn,
+)
 from caesura.core.history import Fold
 from caesura.core.journals import callers, journal_key
 from caesura.core.parts import ErrorInfo, Question
@@ -45,6 +57,16 @@ class Entry:
     hidden: bool = False  # part of another step's story: people are not shown it
     asked: dict[int, list[Question]] = field(default_factory=dict)  # by the index of a task
     failed: dict[int, ErrorInfo] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Inquiry:
+    """A question that a task of a step asked itself, not deep inside of it."""
+
+    index: int  # of the task
+    question: Question
+    at_once: bool  # before the task had any answer
+    is_withdrawn: bool = False
 
 
 class _Reached(Exception):
@@ -111,6 +133,39 @@ class Past:
                 if run.id != 0 or (type(event) is Started and _makes_another(event, run)):
                     break
         return None if run is None else (fold.view, run)
+
+    def asked_at(self, ordinal: int) -> list[Inquiry]:
+        """What the tasks of a step asked as long as it was at hand, oldest first."""
+        found: list[Inquiry] = []
+        entry: Entry | None = None
+        answered: set[int] = set()
+        for event in self.events(ordinal):
+            if entry is None:
+                entry = next((e for e in self.entries if e.ordinal == ordinal), None)
+                found += self._carried_into(entry) if entry is not None else ()
+            elif isinstance(event, Asked):
+                index = _place_of(entry, f"{event.step}.{event.index}")
+                if index is not None:
+                    gone = [i for i in found if i.question.id == event.replaces]
+                    gone += [i for i in found if i.index == index and i.is_withdrawn]
+                    found = [inquiry for inquiry in found if inquiry not in gone]
+                    at_once = index not in answered or any(i.at_once for i in gone)
+                    found.append(Inquiry(index, event.question, at_once))
+            elif isinstance(event, Answered | Expired):
+                answered |= {i.index for i in found if i.question.id == event.question}
+            elif isinstance(event, Withdrawn):
+                for inquiry in found:
+                    inquiry.is_withdrawn |= inquiry.question.id == event.question
+        return found
+
+    def _carried_into(self, entry: Entry) -> list[Inquiry]:
+        """What the tasks of a step that has just begun asked in an earlier one."""
+        return [
+            Inquiry(index, question, at_once=True)
+            for index, questions in entry.asked.items()
+            for question in questions
+            if _place_of(entry, self.view.questions.get(question.id, "")) == index
+        ]
 
     def _begin(self, snapshot: Snapshot | None) -> Fold:
         view = ThreadView()
@@ -237,6 +292,15 @@ class Past:
         for entry, index in places:
             asked = entry.asked.setdefault(index, [])
             asked[:] = [*(q for q in asked if q.id != event.replaces), event.question]
+
+
+def _place_of(entry: Entry, journal: str) -> int | None:
+    """Which task of a step a journal belongs to."""
+    for index, task in enumerate(entry.tasks):
+        step, place = task.origin or (entry.ordinal, index)
+        if journal == f"{step}.{place}":
+            return index
+    return None
 
 
 def _makes_another(event: Started, run: RunView) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from caesura import Answers, interrupt
+from caesura import Answer, Answers, interrupt
 from caesura.errors import (
     AlreadyAnswered,
     AmbiguousAnswer,
@@ -217,3 +217,26 @@ def test_an_answer_on_another_thread_does_not_reach_the_question(app, graph):
     with pytest.raises(UnknownQuestion):
         app.answer(graph, Answers({here.id: "yes"}), thread="there")
     assert app.state(graph, thread="here").interrupts == (here,)
+
+
+# ---------------------------------------------------------------------- questions of another thread
+def test_a_map_that_names_a_question_of_another_thread_is_refused_and_names_that_thread(app, graph):
+    (theirs,) = app.run(graph, {}, thread="theirs").interrupts
+    app.run(graph, {})
+
+    with pytest.raises(UnknownQuestion, match=r"thread 'theirs'.*Answer\("):
+        app.answer(graph, {theirs.id: "yes"})
+    with pytest.raises(UnknownQuestion, match="thread 'theirs'"):
+        app.answer(graph, {theirs.id: "yes", "and": "more"})
+    with pytest.raises(UnknownQuestion, match="thread 'theirs'"):
+        app.answer(graph, Answers({theirs.id: "yes"}))
+    assert app.open_questions(graph) == ["sure?"]
+    assert app.open_questions(graph, thread="theirs") == ["sure?"]
+
+
+def test_an_answer_that_is_said_to_be_one_may_name_a_question_of_another_thread(app, graph):
+    (theirs,) = app.run(graph, {}, thread="theirs").interrupts
+    app.run(graph, {})
+    result = app.answer(graph, Answer({theirs.id: "yes"}))
+
+    assert result["notes"] == [f"heard {{{theirs.id!r}: 'yes'}}"]

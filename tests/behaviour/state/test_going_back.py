@@ -5,7 +5,13 @@ from __future__ import annotations
 import pytest
 
 from caesura import END, START, Command, Send, StateGraph, interrupt, once
-from caesura.errors import QuestionClosed, UnknownStep
+from caesura.errors import (
+    AmbiguousAnswer,
+    InvalidAnswer,
+    NotFound,
+    QuestionClosed,
+    UnknownStep,
+)
 from tests.behaviour.both import Story
 from tests.behaviour.state.words import asking, before, id_of, parent_of, saying, told
 
@@ -203,6 +209,173 @@ class TestQuestions:
         app.answer(graph, "yes")
         go_back(app, graph, before(app, graph, "quick", "review"))
         assert calls == ["quick", "quick"]
+
+
+@pytest.fixture
+def asked_twice(app):
+    """A node with two questions, the second after the first was answered; both are answered."""
+
+    def review(state):
+        first = interrupt("colour?", key="colour")
+        return {"notes": [f"{first} {interrupt('size?', key='size')}"]}
+
+    graph = app.chain(saying("draft"), review)
+    app.run(graph, {"amount": 1})
+    app.answer(graph, "red")
+    app.answer(graph, "small")
+    return graph
+
+
+@pytest.fixture
+def side_by_side(app):
+    """Two nodes of one step that ask; both are answered."""
+    graph = app.side_by_side(asking("good?", "review"), asking("cheap?", "price"))
+    app.run(graph, {"amount": 1})
+    app.answer(graph, {"good?": "yes", "cheap?": "yes"})
+    return graph
+
+
+class TestAnswersThere:
+    def test_what_the_step_had_asked_gets_the_answer(self, app, waiting):
+        app.answer(waiting, "yes")
+        step = before(app, waiting, "review")
+        again = go_back(app, waiting, step, Command(resume="no"))
+        assert again["notes"] == ["draft", "good? no", "ship"]
+
+    def test_after_a_restart_it_works_the_same(self, app, waiting):
+        app.answer(waiting, "yes")
+        app.restart()
+        again = app.chain(saying("draft"), asking("good?"), saying("ship"))
+        answered = go_back(app, again, before(app, again, "review"), Command(resume="no"))
+        assert answered["notes"] == ["draft", "good? no", "ship"]
+
+    def test_a_question_without_a_key_gets_the_answer(self, app):
+        def review(state):
+            return {"notes": [interrupt("good?")]}
+
+        graph = app.chain(saying("draft"), review)
+        app.run(graph, {"amount": 1})
+        app.answer(graph, "yes")
+        again = go_back(app, graph, before(app, graph, "review"), Command(resume="no"))
+        assert again["notes"] == ["draft", "no"]
+
+    def test_the_answer_of_the_old_branch_stays(self, app, waiting):
+        (first,) = app.state(waiting).interrupts
+        app.answer(waiting, "yes")
+        go_back(app, waiting, before(app, waiting, "review"), Command(resume="no"))
+        assert app.status_of(first.id) == "answered"
+        with pytest.raises(QuestionClosed):
+            app.record_answer(waiting, first.id, "no")
+
+    def test_a_step_of_an_answered_branch_can_be_answered_again_and_again(self, app, waiting):
+        app.answer(waiting, "1")
+        for answer in ("2", "3"):
+            step = before(app, waiting, "review")
+            again = go_back(app, waiting, step, Command(resume=answer))
+            assert again["notes"] == ["draft", f"good? {answer}", "ship"]
+
+    def test_a_question_that_was_open_when_the_thread_went_back_gets_the_answer(self, app, waiting):
+        step = app.state(waiting)
+        go_back(app, waiting, before(app, waiting, "draft"))
+        again = go_back(app, waiting, step, Command(resume="no"))
+        assert again["notes"] == ["draft", "good? no", "ship"]
+
+    def test_a_node_that_asks_something_else_there_asks_it(self, app, waiting):
+        app.answer(waiting, "yes")
+        step = before(app, waiting, "review")
+        changed = app.chain(saying("draft"), asking("really good?"), saying("ship"))
+        asked = go_back(app, changed, step, Command(resume="no"))
+        assert [question.value for question in asked.interrupts] == ["really good?"]
+
+    def test_the_question_after_the_answered_one_is_asked_anew(self, app, asked_twice):
+        step = before(app, asked_twice, "review")
+        asked = go_back(app, asked_twice, step, Command(resume="blue"))
+        assert [question.value for question in asked.interrupts] == ["size?"]
+        assert app.answer(asked_twice, "large")["notes"] == ["draft", "blue large"]
+
+    def test_a_map_by_key_answers_what_came_later_too(self, app, asked_twice):
+        step = before(app, asked_twice, "review")
+        resume = {"colour": "blue", "size": "large"}
+        again = go_back(app, asked_twice, step, Command(resume=resume))
+        assert again["notes"] == ["draft", "blue large"]
+
+    def test_a_map_by_the_ids_of_then_answers(self, app, waiting):
+        (first,) = app.state(waiting).interrupts
+        app.answer(waiting, "yes")
+        step = before(app, waiting, "review")
+        again = go_back(app, waiting, step, Command(resume={first.id: "no"}))
+        assert again["notes"] == ["draft", "good? no", "ship"]
+
+    def test_of_several_questions_the_unanswered_are_asked_anew(self, app, side_by_side):
+        step = before(app, side_by_side, "price", "review")
+        asked = go_back(app, side_by_side, step, Command(resume={"good?": "no"}))
+        assert [question.value for question in asked.interrupts] == ["cheap?"]
+        assert app.answer(side_by_side, "no")["notes"] == ["cheap? no", "good? no"]
+
+    def test_an_answer_that_could_be_for_several_is_refused(self, app, side_by_side):
+        step = before(app, side_by_side, "price", "review")
+        with pytest.raises(AmbiguousAnswer, match=r"'good\?'.*'cheap\?'|'cheap\?'.*'good\?'"):
+            go_back(app, side_by_side, step, Command(resume="no"))
+
+    def test_an_answer_that_does_not_fit_is_refused_and_nothing_changes(self, app):
+        def review(state):
+            return {"notes": [str(interrupt("how many?", schema=int))]}
+
+        graph = app.chain(saying("draft"), review)
+        app.run(graph, {"amount": 1})
+        app.answer(graph, 1)
+        state, steps = app.state(graph), app.history(graph)
+        with pytest.raises(InvalidAnswer, match="many"):
+            go_back(app, graph, before(app, graph, "review"), Command(resume="many"))
+        assert (app.state(graph), app.history(graph)) == (state, steps)
+
+    def test_a_step_that_asked_nothing_has_no_use_for_an_answer(self, app, waiting):
+        step = before(app, waiting, "draft")
+        with pytest.raises(NotFound, match="asked nothing"):
+            go_back(app, waiting, step, Command(resume="no"))
+        assert app.open_questions(waiting) == ["good?"]
+
+    def test_an_update_may_come_with_the_answer(self, app, waiting):
+        app.answer(waiting, "yes")
+        step, both = before(app, waiting, "review"), Command(resume="no", update={"amount": 2})
+        again = go_back(app, waiting, step, both)
+        assert (again["amount"], again["notes"]) == (2, ["draft", "good? no", "ship"])
+
+    def test_the_question_of_an_edge_gets_the_answer(self, app):
+        def choose(state):
+            return interrupt("where?", key="where")
+
+        builder = StateGraph(Story).add_node("draft", saying("draft"))
+        builder.add_node("ship", saying("ship")).add_node("bin", saying("bin"))
+        builder.add_edge(START, "draft").add_conditional_edges("draft", choose, ["ship", "bin"])
+        graph = app.compile(builder)
+        app.run(graph, {"amount": 1})
+        app.answer(graph, "bin")
+        again = go_back(app, graph, before(app, graph, "draft"), Command(resume="ship"))
+        assert again["notes"] == ["draft", "ship"]
+
+    def test_the_question_of_a_child_gets_the_answer_at_the_child_s_step(self, app):
+        child = app.chain(saying("look"), asking("good?"), checkpointer=None, name="child")
+        builder = StateGraph(Story).add_node("child", child).add_edge(START, "child")
+        graph = app.compile(builder)
+        app.run(graph, {"amount": 1})
+        inside = app.state(graph, subgraphs=True).tasks[0].state
+        app.answer(graph, "yes")
+        with pytest.raises(NotFound, match="a graph within it"):
+            go_back(app, graph, before(app, graph, "child"), Command(resume="no"))
+        again = go_back(app, graph, inside, Command(resume="no"))
+        assert again["notes"] == ["look", "good? no"]
+
+    def test_a_deadline_begins_anew(self, app):
+        def review(state):
+            return {"notes": [interrupt("good?", key="good", timeout="1h", default="nobody")]}
+
+        graph = app.chain(saying("draft"), review)
+        app.run(graph, {"amount": 1})
+        app.wait(hours=2)
+        assert app.go_on(graph)["notes"] == ["draft", "nobody"]
+        again = go_back(app, graph, before(app, graph, "review"), Command(resume="yes"))
+        assert again["notes"] == ["draft", "yes"]
 
 
 class TestEffects:
