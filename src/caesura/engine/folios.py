@@ -21,13 +21,14 @@ from caesura.core.state import apply_writes, start_values, tracked
 from caesura.core.view import ThreadView
 from caesura.engine.closings import Closings
 from caesura.engine.codec import Codec
+from caesura.engine.damage import gap, refuse_damage
 from caesura.engine.drafts import OUTLINE, Draft
 from caesura.engine.families import Family
 from caesura.engine.leaps import Leap
 from caesura.engine.projections import ABOUT_QUESTIONS, question_row, questions_in, row_of
 from caesura.engine.tallies import Tally
 from caesura.errors import RecordTooLarge, UnknownThread, UnserializableValue
-from caesura.ports import Clock, Lease, QuestionRow, Snapshot, Store
+from caesura.ports import Clock, Lease, QuestionRow, Record, Snapshot, Store
 
 if TYPE_CHECKING:
     from caesura.core.plan import Plan
@@ -92,19 +93,27 @@ class Folio:
                 view = self.codec.decode_view(loaded.snapshot.body)
                 self.follow(Fold(view, self.family.spec))
             self.head = after
-            has_died = loaded.lease.owner is not None
-            for record in loaded.records:
-                if record.seq > after:
-                    at, events = self.codec.decode(record.body)
-                    if has_died:
-                        self._fold_and_tally(at, events)
-                    else:
-                        self.fold.apply(at, events)
-                    self._delta_bytes += len(record.body)
-                    self.head = record.seq
+            self._fold_stored([r for r in loaded.records if r.seq > after], loaded.lease)
             self.head = max(self.head, loaded.head)
             for run in self.view.runs.values():
                 self.fold.attach(run)  # a snapshot by somebody who did not know its reducers
+
+    def _fold_stored(self, records: Sequence[Record], lease: Lease) -> None:
+        has_died = lease.owner is not None
+        for record in records:
+            at, events = self.codec.decode(record.body)
+            if record.seq != self.head + len(events):
+                raise gap(self.thread, record.seq)
+            try:
+                if has_died:
+                    self._fold_and_tally(at, events)
+                else:
+                    self.fold.apply(at, events)
+            except LookupError as error:
+                refuse_damage(error, self.thread, record.seq)
+                raise
+            self._delta_bytes += len(record.body)
+            self.head = record.seq
 
     def _fold_and_tally(self, at: int, events: Sequence[Event]) -> None:
         for event in events:

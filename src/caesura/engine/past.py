@@ -29,6 +29,7 @@ from caesura.core.history import Fold
 from caesura.core.journals import callers, journal_key
 from caesura.core.parts import ErrorInfo, Question
 from caesura.core.view import RunView, TaskView, ThreadView
+from caesura.engine.damage import refuse_damage
 from caesura.engine.families import Family
 from caesura.engine.naming import task_id
 
@@ -104,9 +105,13 @@ class Past:
         self.view = fold.view
         self.entries.clear()  # what a snapshot stands for is before that, or was pruned
         for at, event in self._events(snapshot, records):
-            before = self._before(event)
-            fold.apply(fold.view.at if at is None else at, (event,))
-            self._after(fold.view, event, before)
+            try:
+                before = self._before(event)
+                fold.apply(fold.view.at if at is None else at, (event,))
+                self._after(fold.view, event, before)
+            except LookupError as error:
+                refuse_damage(error, self._ledger.thread)
+                raise
             yield event
 
     def view_at(self, ordinal: int) -> tuple[ThreadView, RunView] | None:
@@ -114,8 +119,18 @@ class Past:
         snapshot, records = self._from(ordinal)
         self._wanted = ordinal
         fold = self._begin(snapshot)
+        try:
+            run = self._fold_up_to(ordinal, fold, self._events(snapshot, records))
+        except LookupError as error:
+            refuse_damage(error, self._ledger.thread)
+            raise
+        return None if run is None else (fold.view, run)
+
+    def _fold_up_to(
+        self, ordinal: int, fold: Fold, events: Iterator[tuple[int | None, Event]]
+    ) -> RunView | None:
         run: RunView | None = None
-        for at, event in self._events(snapshot, records):
+        for at, event in events:
             if run is not None:
                 if _ends_step(event, run):
                     break
@@ -132,7 +147,7 @@ class Past:
                 run = next(run for run in fold.view.runs.values() if run.step == ordinal)
                 if run.id != 0 or (type(event) is Started and _makes_another(event, run)):
                     break
-        return None if run is None else (fold.view, run)
+        return run
 
     def asked_at(self, ordinal: int) -> list[Inquiry]:
         """What the tasks of a step asked as long as it was at hand, oldest first."""

@@ -78,8 +78,8 @@ def answer_there(call: Call, step: str, run: int, resume: Any) -> None:
     asked = {i.question.id: i for i in Past(call.graph, ledger).asked_at(ordinal)}
     if not asked:
         raise NotFound(
-            f"Step {step} of thread {ledger.thread!r} asked nothing itself, so there is no question "
-            f"to answer. What a graph within it asked is answered at a step of that graph. To go "
+            f"Step {step} of thread {ledger.thread!r} asked nothing itself, so there is nothing to "
+            f"answer. What a graph within it asked is answered at a step of that graph. To go "
             f"back without an answer, give None."
         )
     then = _Then(_view_of(asked, resume), ledger.thread, ledger.store, ledger.codec)
