@@ -102,6 +102,8 @@ class Entered(Event, tag=6):
     graph: str
     space: str  # the path of names under which a `checkpointer=True` child keeps its memory
     keeps: bool = False
+    aside: bool = False  # called outside of the task's main strand
+    router: bool = False  # called by the task's conditional edges
 
 
 class Left(Event, tag=7):

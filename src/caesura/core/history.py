@@ -157,6 +157,8 @@ class Fold(JournalFold):
             key=event.key,
             space=event.space,
             keeps=event.keeps,
+            aside=event.aside,
+            router=event.router,
         )
         if event.keeps:
             child.values = dict(view.kept.get(event.space, {}))

@@ -103,6 +103,8 @@ class RunView(Part):
     command: Any = None
     backlog: list[list[dict[str, Any]]] | None = None  # writes that wait for the run's reducers
     follows: int | None = None  # the next step's parent, if it is not the step at hand; -1: none
+    aside: bool = False  # called outside of its task's main strand
+    router: bool = False
 
 
 class ThreadView(Part):

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from caesura.engine.compiled import CompiledGraph
     from caesura.engine.ledger import Ledger
     from caesura.engine.performer import Performer
+    from caesura.engine.scopes import Scope
     from caesura.engine.stream import Stream
 
 Durability = Literal["sync", "async", "exit"]
@@ -175,6 +176,7 @@ class Work:
         "began",
         "budget",
         "call",
+        "caller",
         "input_wrote",
         "namespace",
         "parent",
@@ -198,7 +200,9 @@ class Work:
         namespace: tuple[str, ...] = (),
         space: str = "",
         settings: dict[str, Any] | None = None,
+        caller: Scope | None = None,
     ) -> None:
+        self.caller = caller  # the pass that called this graph, for one that runs inside another
         self.call, self.plan, self.run_id, self.performer = call, plan, run_id, performer
         self.parent, self.namespace, self.space = parent, namespace, space
         self.settings = settings if settings is not None else call.settings

@@ -214,9 +214,9 @@ class CompiledGraph(Threads):
         order = self._order(value, config, dict(options))
         scope = order.scope()
         if scope is not None:
-            from caesura.engine.children import call_child
+            from caesura.engine.children import call_graph
 
-            output = await call_child(scope, self, value, performer, order.settings.config)
+            output = await call_graph(scope, self, value, performer, order.settings.config)
             if scope.work.call.durability == "sync":
                 await performer.commit(scope.work.call.ledger)
             return output

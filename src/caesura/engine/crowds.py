@@ -169,7 +169,7 @@ class TaskCrowd:
         self._waiting.clear()
         if cancellations() > self._cancellations:
             self._cancel_all()
-        cancelled = await settled(*self._running, each_time=self._cancel_all)
+        cancelled = await settled(*self._running, each_time=lambda _: self._cancel_all())
         if cancelled is not None:
             raise cancelled
 
@@ -178,7 +178,7 @@ class TaskCrowd:
             await self._news.wait()
         except BaseException:
             self._cancel_all()
-            await settled(*self._running, each_time=self._cancel_all)
+            await settled(*self._running, each_time=lambda _: self._cancel_all())
             raise
         self._news.clear()
         ended, self._ended = self._ended, []

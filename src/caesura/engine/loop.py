@@ -46,6 +46,8 @@ async def advance(work: Work) -> None:
         run = work.run
         if not run.tasks or call.is_stopping:
             return
+        if work.caller is not None and work.caller.is_cut_off:
+            return
         if ledger.view.stop is not None:
             ledger.stage(Stopped(ledger.view.stop))  # type: ignore[arg-type]
             return

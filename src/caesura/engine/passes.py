@@ -23,6 +23,8 @@ from caesura.errors import NodeCancelled, NodeTimeoutError, ParentCommand, Suspe
 
 _log = logging.getLogger("caesura")
 
+STOPS = (KeyboardInterrupt, GeneratorExit)  # the program is told to stop, whatever its nodes do
+
 
 def pass_in_place(scope: Scope, call: Callable[[], Any]) -> Any:
     """Run a pass of sync code in this thread, to its end."""
@@ -30,6 +32,8 @@ def pass_in_place(scope: Scope, call: Callable[[], Any]) -> Any:
         value, error = call(), None
     except BaseException as caught:  # noqa: BLE001 - `_verdict` raises what it does not answer
         value, error = None, caught
+        if isinstance(caught, STOPS):
+            scope.give_up(caught)
     scope.seal()
     if error is None and scope.failure is None and not scope.waits:
         scope.stage_questions()
@@ -46,10 +50,12 @@ async def pass_through(scope: Scope, call: Callable[[], Coroutine[Any, Any, Any]
     except BaseException as caught:  # noqa: BLE001 - `_verdict` raises what it does not answer
         value, error = None, caught
     is_cancelled = performer.on_loop and cancellations() > before
+    if error is not None and (is_cancelled or isinstance(error, STOPS)):
+        scope.give_up(error)
     if not performer.on_loop:
         scope.seal()
     elif not scope.seal_at_once():
-        await performer.to_the_end(scope.seal_on_loop())
+        await performer.to_the_end(scope.seal_on_loop(), each_time=scope.give_up)
     return _verdict(scope, value, error, is_cancelled=is_cancelled)
 
 
@@ -60,7 +66,7 @@ def _verdict(
     if error is not None and not isinstance(error, Exception | Suspended):
         asyncio = sys.modules.get("asyncio")
         if asyncio is not None and isinstance(error, asyncio.CancelledError):
-            if is_cancelled:
+            if is_cancelled or scope.is_given_up:
                 raise error
             cause, error = error, NodeCancelled(scope.node)
             error.__cause__ = cause
@@ -90,9 +96,7 @@ def _is_from_outside(scope: Scope, error: BaseException) -> bool:
 
     A node that exits beside its own question does so because it was interrupted by the pause.
     """
-    if isinstance(error, KeyboardInterrupt | GeneratorExit):
-        return True
-    return not scope.waits
+    return isinstance(error, STOPS) or not scope.waits
 
 
 # ------------------------------------------------------------------------------- calling user code
@@ -157,4 +161,7 @@ async def _wait_for(performer: Performer, scope: Scope, awaitable: Any) -> Any:
     async def waited() -> Any:
         return await awaitable
 
-    return await performer.run_coroutine(waited, context, lambda _: None, None)
+    def started(task: Any) -> None:
+        scope.task = task
+
+    return await performer.run_coroutine(waited, context, started, None)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from caesura.engine.crowds import AsyncJob, Crowd, TaskCrowd, ThreadCrowd
 from caesura.engine.mailbox import mailbox_of
 from caesura.engine.pool import POOL
-from caesura.engine.shielding import cancellations, settled, to_the_end
+from caesura.engine.shielding import EachTime, cancellations, settled, to_the_end
 from caesura.ports import Clock, Take
 
 if TYPE_CHECKING:
@@ -79,7 +79,9 @@ class Performer(Protocol):
 
     async def store(self, call: Callable[[], T]) -> T: ...
     async def sleep(self, clock: Clock, seconds: float) -> None: ...
-    async def to_the_end(self, coroutine: Coroutine[Any, Any, T]) -> T:
+    async def to_the_end(
+        self, coroutine: Coroutine[Any, Any, T], each_time: EachTime | None = None
+    ) -> T:
         """Run a piece of the engine that a cancelled call must not leave half done."""
         ...
 
@@ -144,7 +146,9 @@ class InPlace:
     async def sleep(self, clock: Clock, seconds: float) -> None:
         clock.sleep(seconds)
 
-    async def to_the_end(self, coroutine: Coroutine[Any, Any, T]) -> T:
+    async def to_the_end(
+        self, coroutine: Coroutine[Any, Any, T], each_time: EachTime | None = None
+    ) -> T:
         return await coroutine
 
     def crowd(self, jobs: Sequence[AsyncJob], limit: int | None) -> Crowd:
@@ -193,7 +197,7 @@ class OnLoop:
         except asyncio.CancelledError:
             # The call was cancelled: let the node clean up before the thread is given back.
             task.cancel()
-            await settled(task, each_time=task.cancel)
+            await settled(task, each_time=lambda _: task.cancel())
             raise
         except BaseException:
             task.cancel()
@@ -221,8 +225,10 @@ class OnLoop:
     async def sleep(self, clock: Clock, seconds: float) -> None:
         await clock.sleep_async(seconds)
 
-    async def to_the_end(self, coroutine: Coroutine[Any, Any, T]) -> T:
-        return await to_the_end(coroutine)
+    async def to_the_end(
+        self, coroutine: Coroutine[Any, Any, T], each_time: EachTime | None = None
+    ) -> T:
+        return await to_the_end(coroutine, each_time)
 
     def crowd(self, jobs: Sequence[AsyncJob], limit: int | None) -> Crowd:
         return TaskCrowd(jobs, limit)

@@ -14,7 +14,7 @@ import hashlib
 import sys
 import threading
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from caesura.core.events import Asked, Recorded, Withdrawn
 from caesura.core.parts import Question
@@ -33,6 +33,7 @@ from caesura.errors import (
 )
 
 if TYPE_CHECKING:
+    from caesura.core.view import RunView
     from caesura.engine.calls import Work
 
 SCOPE: ContextVar[Scope] = ContextVar("caesura.scope")
@@ -52,26 +53,38 @@ def current_scope(what: str) -> Scope:
     return scope
 
 
+class _Called(NamedTuple):
+    """A graph that an earlier pass called."""
+
+    key: str
+    run: int
+    aside: bool
+
+
 class _Notes:
     """What one pass compares its code with, and what it has met of it."""
 
     __slots__ = (
         "asked",
-        "children",
+        "called",
         "effects",
-        "entered",
+        "keys",
         "matched",
         "questions",
         "records",
+        "tasks",
         "unmatched",
         "uses",
     )
 
-    def __init__(self, journal: JournalView | None, *, router: bool) -> None:
+    def __init__(
+        self, journal: JournalView | None, runs: dict[int, RunView], *, router: bool
+    ) -> None:
         self.effects: set[Any] = set()  # asyncio tasks of effects that have begun
+        self.tasks: set[Any] = set()  # those of them in which graphs run that were called
         self.uses: dict[tuple[str, str], int] = {}
-        self.children: dict[str, int] = {}
-        self.entered: dict[str, int] = {}
+        self.called: dict[str, list[_Called]] = {}  # by graph; those not called yet in this pass
+        self.keys: set[str] = set()
         self.records: dict[tuple[str, str], list[Recording]] = {}
         self.unmatched: dict[str, list[Recording]] = {}
         self.questions: list[Asking] = []
@@ -84,7 +97,11 @@ class _Notes:
                 self.records.setdefault((record.name, record.fingerprint), []).append(record)
                 self.unmatched.setdefault(record.name, []).append(record)
         self.questions = [q for q in journal.questions if q.question.router == router]
-        self.entered = dict(journal.children)
+        self.keys.update(journal.children)
+        for key, run_id in journal.children.items():
+            run = runs.get(run_id)
+            if run is not None and run.router == router:
+                self.called.setdefault(run.graph, []).append(_Called(key, run_id, run.aside))
 
 
 class Scope:
@@ -113,7 +130,9 @@ class Scope:
         self.beat: Any = None  # tells an idle timeout that the node is alive
         self._lock = threading.Lock()
         self._quiet: threading.Condition | None = None  # made when somebody has to wait for it
-        self._running = 0
+        self._running = 0  # effects that have begun, also those of graphs that are called here
+        self._calls = 0  # graphs that are called and still run
+        self._is_left = False  # the run is over before the pass: no more is waited for than must be
         self._journal = journal
         self._notes: _Notes | None = None
 
@@ -127,7 +146,8 @@ class Scope:
     def _pass(self) -> _Notes:
         """What this pass has met so far; most passes meet nothing. Called under the lock."""
         if self._notes is None:
-            self._notes = _Notes(self._journal, router=self.router)
+            runs = self.work.call.ledger.view.runs
+            self._notes = _Notes(self._journal, runs, router=self.router)
         return self._notes
 
     def names(self) -> dict[str, Any]:
@@ -185,8 +205,27 @@ class Scope:
                     if not record.aside and record.fingerprint != fingerprint:
                         raise EffectChanged(name, recorded=record.shown, asked=shown)
             self.work.call.ledger.begins("performs", name, shown)
+            self._begin_around()
             self._running += 1
             return use
+
+    def _begin_around(self) -> None:
+        """The passes around this graph wait for its effects as for their own."""
+        begun: list[Scope] = []
+        scope = self.work.caller
+        try:
+            while scope is not None:
+                with scope._lock:
+                    if scope._is_left and scope.failure is not None:
+                        raise scope.failure
+                    scope._check_open()
+                    scope._running += 1
+                begun.append(scope)
+                scope = scope.work.caller
+        except BaseException:
+            for scope in begun:
+                scope._end_one()
+            raise
 
     def unclaimed(self) -> list[Recording]:
         """Recorded effects that this pass has not asked for."""
@@ -209,6 +248,12 @@ class Scope:
 
     def end(self) -> None:
         """An effect that began is over, recorded or not."""
+        scope: Scope | None = self
+        while scope is not None:
+            scope._end_one()
+            scope = scope.work.caller
+
+    def _end_one(self) -> None:
         with self._lock:
             self._running -= 1
             if self._quiet is not None:
@@ -251,6 +296,18 @@ class Scope:
         """An async effect that has begun: it is finished even if its caller is cancelled."""
         self._pass.effects.add(effect)
         effect.add_done_callback(self._pass.effects.discard)
+
+    def keep_call(self, task: Any) -> None:
+        """A graph that is called on the loop: it ends before the pass does."""
+        self.keep(task)
+        self._pass.tasks.add(task)
+        task.add_done_callback(self._pass.tasks.discard)
+        task.add_done_callback(self._has_ended)
+
+    def _has_ended(self, task: Any) -> None:
+        self.leave()
+        if not task.cancelled():
+            task.exception()  # it is known from here; nobody may wait for it any more
 
     # ------------------------------------------------------------------------------------ questions
     def ask(self, question: Question) -> Asking:
@@ -319,21 +376,52 @@ class Scope:
         return None
 
     # ------------------------------------------------------------------------------ calling a graph
-    def enter(self, name: str) -> tuple[str, int | None]:
-        """Under which key the next call of this graph is kept, and its run if it has one."""
+    def enter(self, name: str, fingerprint: str, *, aside: bool) -> tuple[str, int | None]:
+        """Under which key this call of a graph is kept, and its run if it has one.
+
+        Whoever enters says `leave` when the graph has finished or waits.
+        """
         with self._lock:
             self._check_open()
             if self.failure is not None:
                 raise self.failure
-            use = self._pass.children.get(name, 0)
-            self._pass.children[name] = use + 1
-            key = f"{name}#{use}"
-            run = self._pass.entered.get(key)
-            if run is None and self.waits:
+            found = self._find_called(name, f"{name}:{fingerprint}#", aside=aside)
+            if found is not None:
+                self._calls += 1
+                return found.key, found.run
+            if self.waits:
                 raise self._suspend()
-            if run is None:
-                self.work.call.ledger.begins("calls graph", name)
-            return key, run
+            self.work.call.ledger.begins("calls graph", name)
+            use = 0
+            while (key := f"{name}:{fingerprint}#{use}") in self._pass.keys:
+                use += 1
+            self._pass.keys.add(key)
+            self._calls += 1
+            return key, None
+
+    def _find_called(self, name: str, prefix: str, *, aside: bool) -> _Called | None:
+        """The call of an earlier pass that this is; it is found once.
+
+        In the node's own order a call may come with another input and is the same all the same.
+        Beside it there is no order: what comes first may be a call that never came before.
+        """
+        earlier = self._pass.called.get(name, [])
+        for called in earlier:
+            if called.key.startswith(prefix):
+                earlier.remove(called)
+                return called
+        for called in earlier:
+            if not aside and not called.aside:
+                earlier.remove(called)
+                return called
+        return None
+
+    def leave(self) -> None:
+        """A graph that was entered runs no longer."""
+        with self._lock:
+            self._calls -= 1
+            if self._quiet is not None:
+                self._quiet.notify_all()
 
     def wait_for_child(self) -> Suspended:
         """A graph that this pass called waits, so the pass does too."""
@@ -341,23 +429,61 @@ class Scope:
             return self._suspend()
 
     def cut_off(self, error: BaseException) -> None:
-        """Whatever the pass still begins is refused with this error."""
+        """Whatever the pass still begins is refused; graphs that it called stop where they can."""
         with self._lock:
             if self.failure is None:
                 self.failure = error
+        for task in self._called_tasks():
+            task.get_loop().call_soon_threadsafe(task.cancel)
+
+    def give_up(self, error: BaseException) -> None:
+        """The run is being stopped from outside: only effects are still waited for."""
+        with self._lock:
+            self._is_left = True
+            if self._quiet is not None:
+                self._quiet.notify_all()
+        self.cut_off(error)
+
+    def _called_tasks(self) -> list[Any]:
+        notes = self._notes
+        return list(notes.tasks) if notes is not None else []
+
+    @property
+    def is_given_up(self) -> bool:
+        """Whether the run of this pass is being stopped from outside."""
+        scope: Scope | None = self
+        while scope is not None:
+            if scope._is_left:
+                return True
+            scope = scope.work.caller
+        return False
+
+    @property
+    def is_cut_off(self) -> bool:
+        """Whether this pass, or one around it, can begin nothing more."""
+        scope: Scope | None = self
+        while scope is not None:
+            if scope.failure is not None:
+                return True
+            scope = scope.work.caller
+        return False
 
     # ----------------------------------------------------------------------------------- the ending
     def seal(self) -> None:
-        """Wait for the effects that have begun, then let nothing be recorded any more."""
+        """Wait for what has begun, then let nothing be recorded any more."""
         with self._lock:
-            while self._running:
+            while self._is_busy:
                 self._wait_for_news(None)
             self.sealed = True
+
+    @property
+    def _is_busy(self) -> bool:
+        return self._running > 0 or (self._calls > 0 and not self._is_left)
 
     def seal_at_once(self) -> bool:
         """The same, if there is nothing to wait for."""
         with self._lock:
-            if self._running or (self._notes is not None and self._notes.effects):
+            if self._is_busy or (self._notes is not None and self._notes.effects):
                 return False
             self.sealed = True
             return True
@@ -372,7 +498,7 @@ class Scope:
                 await asyncio.wait(effects)
                 continue
             with self._lock:
-                if not self._running:
+                if not self._is_busy:
                     self.sealed = True
                     return
             from caesura.engine.performer import in_thread
@@ -381,7 +507,7 @@ class Scope:
 
     def _wait_quietly(self) -> None:
         with self._lock:
-            while self._running and not self._pass.effects:
+            while self._is_busy and not self._pass.effects:
                 self._wait_for_news(0.1)
 
     def _wait_for_news(self, seconds: float | None) -> None:

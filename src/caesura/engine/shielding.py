@@ -15,15 +15,13 @@ if TYPE_CHECKING:
     import asyncio
 
 T = TypeVar("T")
+EachTime = Callable[[BaseException], object]  # what to do at every cancellation
 
 
 async def settled(
-    *futures: asyncio.Future[Any], each_time: Callable[[], object] | None = None
+    *futures: asyncio.Future[Any], each_time: EachTime | None = None
 ) -> asyncio.CancelledError | None:
-    """Wait until all are done, whatever they came to; the last cancellation that came meanwhile.
-
-    `each_time`: what to do at every one of them, such as handing it on.
-    """
+    """Wait until all are done, whatever they came to; the last cancellation that came meanwhile."""
     import asyncio
 
     cancelled = None
@@ -33,16 +31,16 @@ async def settled(
         except asyncio.CancelledError as again:
             cancelled = again
             if each_time is not None:
-                each_time()
+                each_time(again)
     return cancelled
 
 
-async def to_the_end(coroutine: Coroutine[Any, Any, T]) -> T:
+async def to_the_end(coroutine: Coroutine[Any, Any, T], each_time: EachTime | None = None) -> T:
     """Run a coroutine to its end. If the caller is cancelled, that is raised afterwards."""
     import asyncio
 
     task = asyncio.get_running_loop().create_task(coroutine)
-    cancelled = await settled(task)
+    cancelled = await settled(task, each_time=each_time)
     if cancelled is None:
         return task.result()
     raise cancelled from (None if task.cancelled() else task.exception())

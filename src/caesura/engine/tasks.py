@@ -115,9 +115,10 @@ async def _run_off_the_loop(work: Work, index: int, task: TaskView, node: Node) 
     context = copy_context()
     try:
         ending: Ending = await in_thread(lambda: context.run(there))
-    except asyncio.CancelledError:
+    except asyncio.CancelledError as error:
         is_left = True
         for scope in scopes:
+            scope.give_up(error)
             await work.performer.to_the_end(scope.seal_on_loop())
         raise
     if ending.writes is None or ending.handled is not None or has_sync_edges:
@@ -239,9 +240,9 @@ def _view(scope: Scope, node: Node, task: TaskView) -> Any:
 async def _call_node(scope: Scope, node: Node, task: TaskView) -> Any:
     view = _view(scope, node, task)
     if node.is_graph:
-        from caesura.engine.children import call_child
+        from caesura.engine.children import run_node
 
-        return await call_child(scope, node.action, view, scope.work.performer)
+        return await run_node(scope, node.action, view, scope.work.performer)
     kwargs = injected(node.inject, scope, task) if node.inject else {}
     watch = _watch(scope)
     value = await call_anywhere(

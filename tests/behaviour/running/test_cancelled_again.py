@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from caesura import EncryptedStore, MemoryStore, SqliteStore, interrupt, once
-from caesura.errors import JournalSealed, NodeCancelled
+from caesura.engine.scopes import current_scope
+from caesura.errors import JournalSealed, LeaseLost, NodeCancelled
 from tests.behaviour.both import PATIENCE_S, Story
 
 TIMES = [1, 2, 5]
@@ -255,6 +256,17 @@ def test_code_that_outlives_a_cancelled_call_is_told_what_it_outlived(store):
     asyncio.run(story())
     assert isinstance(refused[0], JournalSealed)
     assert "Await or join" in str(refused[0])
+
+
+def test_code_that_outlives_its_run_is_not_told_of_another_process(app):
+    ledgers = []
+
+    def node(state):
+        ledgers.append(current_scope("this test").work.call.ledger)
+
+    app.run(app.chain(node), {})
+    with pytest.raises(LeaseLost, match=r"(?s)has ended.*Await or join"):
+        ledgers[0].check()
 
 
 # -------------------------------------------------------------- a node that cancels itself
