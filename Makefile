@@ -23,7 +23,7 @@ lint: env ## style, types, layers
 	@$(BIN)/ruff check . || { echo "-> make fix repairs what can be repaired"; exit 1; }
 	@$(BIN)/ruff format --check . || { echo "-> make fix"; exit 1; }
 	@$(BIN)/mypy
-	@$(BIN)/lint-imports --no-logo || { echo "-> docs/adr/0001-layers.md says which way imports point"; exit 1; }
+	@$(BIN)/lint-imports --no-logo --no-cache || { echo "-> docs/adr/0001-layers.md says which way imports point"; exit 1; }
 
 fix: env ## repair style
 	@$(BIN)/ruff check --fix . || true
