@@ -333,7 +333,7 @@ def _perform_awaitable(
     left = [given]
 
     async def wait() -> Any:
-        return await (left.pop() if left else function())
+        return left.pop() if left else function()  # what it gives is awaited there
 
     task = asyncio.get_running_loop().create_task(perform_on_loop(effect, wait), context=context)
     effect.scope.keep(task)

@@ -328,3 +328,20 @@ def test_an_effect_may_start_another_thread_that_asks(app):
         return {"notes": [asked]}
 
     assert app.run(app.chain(buy), {})["notes"] == ["sure?"]
+
+
+def test_once_the_question_is_outside_of_it_the_effect_is_performed_on_the_same_thread(app, till):
+    asks_inside = [True]
+
+    def pay():
+        return till.charge(interrupt("how much?") if asks_inside[0] else 5)
+
+    def buy(state):
+        return {"notes": [once(pay)]}
+
+    graph = app.chain(buy)
+    with pytest.raises(AuthoringError, match="hand the answer in"):
+        app.run(graph, {})
+    asks_inside[0] = False
+
+    assert app.go_on(graph)["notes"] == ["receipt 1"]
