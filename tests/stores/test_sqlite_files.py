@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import stat
+import subprocess
 import sys
 import tempfile
 from contextlib import closing
@@ -179,24 +180,29 @@ def test_a_file_that_must_not_be_written_is_refused() -> None:
 
 def _refused_to_a_stranger(database: Path) -> bool:
     """Open it as a user to whom something is forbidden, which root is not."""
-    child = os.fork()
-    if child == 0:
-        outcome = 2
-        try:
-            if os.geteuid() == 0:
-                os.setgid(NOBODY)
-                os.setuid(NOBODY)
-            with SqliteStore(database) as store:
-                begin(store, "another")
-            outcome = 1
-        except StoreUnavailable as refused:
-            outcome = 0 if "permissions" in str(refused) else 3
-        finally:
-            os._exit(outcome)
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    asked = [sys.executable, "-c", STRANGER, str(database)]
+    answer = subprocess.run(asked, capture_output=True, text=True, timeout=60, check=False)
+    assert answer.returncode == 0, answer.stderr
+    return "permissions" in answer.stdout
 
 
-NOBODY = 65534
+STRANGER = """
+import os, sys, tempfile
+from caesura.errors import StoreUnavailable
+from caesura.stores.sqlite import SqliteStore
+from caesura.testing.contract.words import begin
+
+with tempfile.TemporaryDirectory() as folder, SqliteStore(os.path.join(folder, "a.db")) as store:
+    begin(store)  # everything is imported while it may be read
+if os.geteuid() == 0:
+    os.setgid(65534)
+    os.setuid(65534)
+try:
+    with SqliteStore(sys.argv[1]) as store:
+        begin(store, "another")
+except StoreUnavailable as refused:
+    print(refused)
+"""
 
 
 def test_a_file_that_is_refused_is_not_kept_open(
