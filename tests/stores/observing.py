@@ -59,4 +59,5 @@ def start(program: str, *arguments: object) -> subprocess.Popen[str]:
 def finish(process: subprocess.Popen[str]) -> str:
     said, complaint = process.communicate(timeout=50)
     assert process.returncode == 0, complaint
+    sys.stderr.write(complaint)  # pytest shows it when what was said is not as expected
     return said
