@@ -153,12 +153,13 @@ def test_a_child_goes_on_with_a_copy_of_a_store_in_memory(tmp_path: Path) -> Non
 
 
 BUSY_COPIED = """
+sys.setswitchinterval(1e-4)  # four threads that never wait would keep the fifth waiting
 store = MemoryStore()
 stop = threading.Event()
 
 def write(name):
     epoch, head = begin(store, name), 1
-    while not stop.is_set():
+    while not stop.is_set() and head < 20_000:  # a copy has to be read, too
         store.append(Append(name, head, 1, b"x", epoch=epoch))
         head += 1
 
