@@ -7,7 +7,6 @@ Called by the facade, for `invoke` and for streams.
 
 from __future__ import annotations
 
-import logging
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -19,13 +18,12 @@ from caesura.engine.calls import WAIT_S, Call, OnBusy, Work
 from caesura.engine.chunks import Chunks
 from caesura.engine.inputs import Wish
 from caesura.engine.leaps import Leap
+from caesura.engine.logs import LOG
 from caesura.engine.loop import advance
 from caesura.errors import GraphDrained, ParentCommand, ThreadBusy
 
 if TYPE_CHECKING:
     from caesura.engine.performer import Performer
-
-_log = logging.getLogger("caesura")
 
 
 async def run_call(call: Call, wish: Wish, performer: Performer, on_busy: OnBusy) -> Work:
@@ -46,7 +44,7 @@ async def run_call(call: Call, wish: Wish, performer: Performer, on_busy: OnBusy
     if call.durability == "exit":
         call.ledger.leap = Leap(0, work.plan.state.untracked, begins_anew=call.began is not None)
     if call.ledger.store is not None:
-        _log.debug(
+        LOG.debug(
             "thread %r: runs", call.ledger.thread, extra={"caesura_thread": call.ledger.thread}
         )
     try:

@@ -9,19 +9,17 @@ Called by `engine.tasks`.
 
 from __future__ import annotations
 
-import logging
 import sys
 import threading
 from collections.abc import Callable, Coroutine
 from contextvars import copy_context
 from typing import Any
 
+from caesura.engine.logs import LOG, ids_of
 from caesura.engine.performer import IN_PLACE, Performer, drive
 from caesura.engine.scopes import SCOPE, Scope
 from caesura.engine.shielding import cancellations
 from caesura.errors import NodeCancelled, NodeTimeoutError, ParentCommand, Suspended
-
-_log = logging.getLogger("caesura")
 
 STOPS = (KeyboardInterrupt, GeneratorExit)  # the program is told to stop, whatever its nodes do
 
@@ -76,12 +74,12 @@ def _verdict(
         raise scope.failure from (error if error is not scope.failure else None)
     if scope.waits:
         if isinstance(error, Exception):
-            _log.info(
+            LOG.info(
                 "thread %r: node %r waits for an answer and raised %r beside it",
                 scope.work.call.ledger.thread,
                 scope.node,
                 error,
-                extra=scope.names(),
+                extra=ids_of(scope.work, scope.index),
             )
         raise Suspended from None
     if error is None or isinstance(error, ParentCommand):

@@ -8,7 +8,6 @@ and `engine.updates`.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
@@ -22,6 +21,7 @@ from caesura.core.journals import callers, journal_key
 from caesura.core.parts import Question
 from caesura.core.view import Asking, JournalView, RunView, ThreadView
 from caesura.engine.answers import answers_in
+from caesura.engine.logs import LOG
 from caesura.engine.naming import ordinal_of
 from caesura.engine.past import Inquiry, Past
 from caesura.errors import NotFound, UnknownStep
@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from caesura.ports import Store
 
 Kind = Literal["replay", "copy", "update"]
-
-_log = logging.getLogger("caesura")
 
 
 def is_head(view: ThreadView, step: str) -> bool:
@@ -51,7 +49,7 @@ def go_back(call: Call, step: str, kind: Kind = "replay") -> int:
     for question in open_questions(ledger.view):
         ledger.stage(Withdrawn(question, "the thread went back to an earlier step", call.by))
     ledger.stage(Rewound(ordinal, kind, cleaned(view, run), run=run.id))
-    _log.info(
+    LOG.info(
         "thread %r: goes back to step %s; effects from there on will run again",
         ledger.thread,
         step,

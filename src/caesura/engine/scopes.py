@@ -150,14 +150,6 @@ class Scope:
             self._notes = _Notes(self._journal, runs, router=self.router)
         return self._notes
 
-    def names(self) -> dict[str, Any]:
-        """What log records carry beside their text."""
-        return {
-            "caesura_thread": self.work.call.ledger.thread,
-            "caesura_step": self.step,
-            "caesura_task": self.work.id_of(self.index),
-        }
-
     # -------------------------------------------------------------------------------------- strands
     def is_main_strand(self) -> bool:
         """Whether this code runs where the node itself runs, in its order, and not beside it."""

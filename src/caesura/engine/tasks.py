@@ -8,7 +8,6 @@ that is `engine.loop`'s part.
 
 from __future__ import annotations
 
-import logging
 import threading
 from contextvars import copy_context
 from typing import TYPE_CHECKING, Any
@@ -19,6 +18,7 @@ from caesura.core.state import view_for
 from caesura.engine.context import injected
 from caesura.engine.endings import WAITS, Ending, open_scope, pause
 from caesura.engine.failures import describe
+from caesura.engine.logs import LOG, ids_of
 from caesura.engine.passes import call_anywhere, call_in_place, pass_in_place, pass_through
 from caesura.engine.patience import patience_for
 from caesura.engine.performer import in_thread
@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from caesura.engine.calls import Work
     from caesura.engine.mutations import StateWatch
 
-_log = logging.getLogger("caesura")
-
 
 def run_at_once(work: Work, index: int) -> Ending | None:
     """The short way for what most supersteps are: one sync node, with sync edges, in this thread.
@@ -48,7 +46,7 @@ def run_at_once(work: Work, index: int) -> Ending | None:
         return None
     is_short = work.short.get(name)
     if is_short is None:
-        is_short = work.short[name] = _is_short(work, name)
+        is_short = work.short[name] = _is_short(work, name, task)
     if not is_short:
         return None
     ending = _run_plainly(open_scope(work, index, task), work.plan.nodes[name], task)
@@ -59,14 +57,14 @@ def run_at_once(work: Work, index: int) -> Ending | None:
     return route_in_place(scope, task, branches, ending.writes, ending.goto or [])
 
 
-def _is_short(work: Work, name: str) -> bool:
+def _is_short(work: Work, name: str, task: TaskView) -> bool:
     """Whether passes through a node and its edges are plain calls, as far as the plan tells."""
     node = work.plan.nodes.get(name)
     return (
         node is not None
         and not work.performer.on_loop
-        and not (node.is_async or node.is_graph or node.retry or node.timeout is not None)
-        and work.call.graph.step_timeout is None
+        and not node.retry
+        and _is_plain(work, node, task)
         and not any(branch.is_async for branch in work.plan.branches.get(name, ()))
     )
 
@@ -76,13 +74,13 @@ async def run_task(work: Work, index: int) -> Ending:
     task = work.run.tasks[index]
     if task.writes is not None:
         return await route(work, index, task, task.writes, task.commanded or [])
+    at_once = run_at_once(work, index)
+    if at_once is not None:
+        return at_once
     node = work.plan.nodes[task.node]
-    if node.retry or not _is_plain(work, node, task):
-        ending = await _run_node(work, index, task, node)
-    elif work.performer.on_loop:
+    if work.performer.on_loop and not node.retry and _is_plain(work, node, task):
         return await _run_off_the_loop(work, index, task, node)
-    else:
-        ending = _run_plainly(open_scope(work, index, task), node, task)
+    ending = await _run_node(work, index, task, node)
     if ending.writes is None or ending.handled is not None:
         return ending
     if task.node not in work.plan.branches:
@@ -165,14 +163,14 @@ def _forget_failures(scope: Scope, error: BaseException, delay: float) -> None:
     ledger = scope.work.call.ledger
     if scope.key in ledger.view.journals:
         ledger.stage(Retried(task=[scope.step, scope.index]))
-    _log.info(
+    LOG.info(
         "thread %r: node %r failed with %r and is tried again in %.3g s (attempt %d)",
         ledger.thread,
         scope.node,
         error,
         delay,
         scope.attempt,
-        extra=scope.names(),
+        extra=ids_of(scope.work, scope.index),
     )
 
 
