@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from caesura.core.control import UNSET, Command
+from caesura.engine.calls import Beginning
 from caesura.engine.commands import command, go_on
 from caesura.engine.inputs import Wish, digest, give_input
 from caesura.engine.rewinding import answer_there, go_back, is_head
@@ -29,7 +30,7 @@ def prepare(call: Call, wish: Wish) -> bool:
         if wish.step is not None and not is_head(ledger.view, wish.step):
             is_input = wish.value is not None and not isinstance(wish.value, Command)
             run = go_back(call, wish.step, "update" if is_input else "replay")
-            call.began = "step"
+            call.beginning = Beginning("step")
             if isinstance(wish.value, Command) and wish.value.resume is not UNSET:
                 answer_there(call, wish.step, run, wish.value.resume)
                 wish = wish._replace(value=replace(wish.value, resume=UNSET))

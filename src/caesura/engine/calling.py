@@ -36,13 +36,11 @@ async def run_call(call: Call, wish: Wish, performer: Performer, on_busy: OnBusy
             chunks.begin()
             chunks.waiting()
         return work
-    work.began, work.before_input, work.input_wrote = (
-        call.began,
-        call.before_input,
-        call.input_wrote,
-    )
+    work.beginning = call.beginning
     if call.durability == "exit":
-        call.ledger.leap = Leap(0, work.plan.state.untracked, begins_anew=call.began is not None)
+        call.ledger.leap = Leap(
+            0, work.plan.state.untracked, begins_anew=call.beginning is not None
+        )
     if call.ledger.store is not None:
         LOG.debug(
             "thread %r: runs", call.ledger.thread, extra={"caesura_thread": call.ledger.thread}

@@ -9,7 +9,7 @@ Made by the facade and by `engine.children`; read by everything that runs inside
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from caesura.core.journals import journal_key
 from caesura.core.parts import Question
@@ -36,12 +36,21 @@ PREVIOUS = "__previous__"  # the key under which an entrypoint saves
 WAIT_S = 0.05  # between two looks at a thread that another process holds
 
 
+class Beginning(NamedTuple):
+    """For streams: that a call gave a run its input, or went back to an older step."""
+
+    kind: Literal["input", "step"]
+    wrote: frozenset[str] = frozenset()  # the keys of the input
+    before: tuple[dict[str, Any], int, int | None] | None = (
+        None  # state, step and parent until then
+    )
+
+
 class Call:
     """What one call of the facade brings with it, for all graphs that run within it."""
 
     __slots__ = (
-        "before_input",
-        "began",
+        "beginning",
         "by",
         "clock",
         "configurable",
@@ -51,12 +60,10 @@ class Call:
         "failures",
         "graph",
         "ids",
-        "input_wrote",
         "ledger",
         "limit",
         "most_at_once",
         "owner",
-        "schemas",
         "settings",
         "stream",
         "takes_foreign",
@@ -80,13 +87,10 @@ class Call:
         self.clock, self.ids = ledger.clock, graph.ids
         self.limit: int = settings.get("recursion_limit") or RECURSION_LIMIT
         self.most_at_once: int | None = settings.get("max_concurrency")
-        self.schemas: dict[str, Any] = {}  # question id -> the type that its answer is to have
         # id of a recorded failure -> (it, the exception itself), for error handlers
         self.failures: dict[int, tuple[Any, BaseException]] = {}
         self.watch: Callable[[Any], None] | None = None  # prepares the context of each node
-        self.began: Literal["input", "step"] | None = None
-        self.before_input: tuple[dict[str, Any], int, int | None] | None = None
-        self.input_wrote: frozenset[str] = frozenset()
+        self.beginning: Beginning | None = None
         self.drained = False
         self.takes_foreign = False  # another graph's thread is welcome
         self.owner: str | None = None
@@ -172,12 +176,10 @@ class Work:
 
     __slots__ = (
         "_config",
-        "before_input",
-        "began",
+        "beginning",
         "budget",
         "call",
         "caller",
-        "input_wrote",
         "namespace",
         "parent",
         "performer",
@@ -209,10 +211,7 @@ class Work:
         self.budget: int = self.settings.get("recursion_limit") or call.limit
         self.steps_left = self.budget
         self.short: dict[str, bool] = {}  # node -> whether it can be run the short way
-        # For streams: whether this call gave the run its input, or went back to an older step.
-        self.began: Literal["input", "step"] | None = None
-        self.before_input: tuple[dict[str, Any], int, int | None] | None = None
-        self.input_wrote: frozenset[str] = frozenset()
+        self.beginning: Beginning | None = None
         self._config: dict[str, Any] | None = None
 
     @property

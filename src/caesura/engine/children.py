@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from caesura.core.control import Command
 from caesura.core.events import Entered, Left, Started
 from caesura.core.state import output_for, start_values
-from caesura.engine.calls import Work
+from caesura.engine.calls import Beginning, Work
 from caesura.engine.context import namespace_part
 from caesura.engine.fingerprint import fingerprint
 from caesura.engine.inputs import keys_of, start_event
@@ -121,8 +121,8 @@ async def _run(
         caller=scope,
     )
     if start is not None:
-        child.began, child.input_wrote = "input", keys_of(start)
-        child.before_input = (start_values(graph.plan.state), run.step - 1, None)
+        before = (start_values(graph.plan.state), run.step - 1, None)
+        child.beginning = Beginning("input", keys_of(start), before)
     if not run.finished:
         await _go_on(scope, child)
     run = ledger.view.runs[run_id]

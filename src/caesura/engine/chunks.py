@@ -20,7 +20,7 @@ from caesura.engine.showing import config_of, instant, interrupt_of, result_of
 
 if TYPE_CHECKING:
     from caesura.core.view import RunView
-    from caesura.engine.calls import Work
+    from caesura.engine.calls import Beginning, Work
     from caesura.engine.crowds import Crowd
     from caesura.engine.endings import Ending
 
@@ -63,13 +63,13 @@ class Chunks:
     # ----------------------------------------------------------------------------------- beginnings
     def begin(self) -> None:
         """The call has begun: what it was given, and what earlier calls had finished."""
-        run = self._work.run
-        if self._work.began == "input":
-            self._input(run)
+        run, beginning = self._work.run, self._work.beginning
+        if beginning is not None and beginning.kind == "input":
+            self._input(run, beginning)
             return
         self._checkpoint(run)
         self._put_values(run)
-        if self._work.began is None and self._wants("updates"):
+        if beginning is None and self._wants("updates"):
             self._finished_before(run)
             self.waiting(first=True)
 
@@ -80,15 +80,15 @@ class Chunks:
                 shown = self._update(task.node, task.writes or [])
                 self._put("updates", {**shown, "__metadata__": {"cached": True}})
 
-    def _input(self, run: RunView) -> None:
+    def _input(self, run: RunView, beginning: Beginning) -> None:
         if run.source == "input":  # its conditional edges have yet to run
             self._checkpoint(run)
             return
         if self._shows_steps:
-            self._checkpoint_of_input(run)
+            self._checkpoint_of_input(run, beginning)
             self._checkpoint(run)
         keys = self._stream.output_keys
-        wrote = self._work.input_wrote
+        wrote = beginning.wrote
         if keys is not None and not self._namespace:
             wrote = wrote.intersection((keys,) if isinstance(keys, str) else keys)
         if wrote:
@@ -208,11 +208,10 @@ class Chunks:
         return own(values)
 
     # ---------------------------------------------------------------------------------- checkpoints
-    def _checkpoint_of_input(self, run: RunView) -> None:
-        given = self._work.before_input
-        if given is None:
+    def _checkpoint_of_input(self, run: RunView, beginning: Beginning) -> None:
+        if beginning.before is None:
             return
-        values, step, parent = given
+        values, step, parent = beginning.before
         shown = {k: v for k, v in values.items() if k in self._work.plan.state.channels}
         before = RunView(
             run.id, run.graph, step=step, parent_step=parent, source="input", count=run.count - 1,

@@ -15,6 +15,7 @@ from caesura.core.events import Answered, BreakpointsSet, Given, Retried, Update
 from caesura.core.parts import Target
 from caesura.core.state import read_updates
 from caesura.engine.answers import answers_in, close_overdue
+from caesura.engine.calls import Beginning
 from caesura.engine.inputs import Wish, forget_lost_keys, keys_of, open_here, start_event
 from caesura.engine.returns import targets
 from caesura.errors import EmptyInputError, NodeVanished, UnknownNode
@@ -122,7 +123,7 @@ def _first_command(call: Call, wish: Wish, command: Command[Any]) -> bool:
     if wish.before or wish.after:
         start.breakpoints = [list(wish.before), list(wish.after)]
     open_here(call)
-    call.began, call.input_wrote = "input", keys_of(start)
+    call.beginning = Beginning("input", keys_of(start))
     call.ledger.stage(start)
     return True
 

@@ -25,7 +25,7 @@ from caesura.core.state import (
     tracked,
 )
 from caesura.engine.answers import close_overdue
-from caesura.engine.calls import reducers_of
+from caesura.engine.calls import Beginning, reducers_of
 
 if TYPE_CHECKING:
     from caesura.core.plan import Plan
@@ -89,8 +89,7 @@ def give_input(call: Call, wish: Wish) -> bool:
     for question in open_questions(view):
         ledger.stage(Withdrawn(question, "a new input took its place", call.by))
     run = view.runs.get(0)
-    call.began, call.input_wrote = "input", keys_of(start)
-    call.before_input = (values, view.steps, _step_before(run))
+    call.beginning = Beginning("input", keys_of(start), (values, view.steps, _step_before(run)))
     given, start.writes = start.writes, tracked(plan.state, start.writes)
     ledger.stage(start, prepared=applied(plan, values, given) if start.next is not None else None)
     view.runs[0].tasks[0].writes = given if start.next is None else view.runs[0].tasks[0].writes

@@ -84,7 +84,6 @@ def _answer_to(scope: Scope, question: Question, schema: Any) -> Any:
     if schema is not None:
         call = scope.work.call
         call.ledger.codec.registry.learn(schema, replace=True)
-        call.schemas[question.id] = schema
         if question.has_default:
             _default_of(question, schema)
     known = scope.ask(question)
